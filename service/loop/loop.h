@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* loop: one event loop a thread, on h2o's own, with timers and messages from other threads.
+ *
+ * Thread:    loop_post and loop_stop from any; everything else on the loop's own thread, or before
+ *            loop_run.      Blocking: only loop_run. */
+#ifndef LOOP_LOOP_H
+#define LOOP_LOOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct loop; /* opaque */
+
+struct loop *loop_new(void);
+void loop_free(struct loop *l);
+
+/* Runs until loop_stop. */
+void loop_run(struct loop *l);
+void loop_stop(struct loop *l);
+
+/* The h2o_loop_t, for service/http and the files of service/loop only. */
+void *loop_native(struct loop *l);
+
+/* A message, embedded in what it is about; it must stay alive until run() is called on the loop. */
+struct loop_message {
+    void (*run)(struct loop_message *m);
+    struct loop_message *next; /* the loop's */
+};
+
+/* Wakes the loop; messages run in the order they were posted. */
+void loop_post(struct loop *l, struct loop_message *m);
+
+/* A one-shot timer, embedded in what it is about. */
+struct timer {
+    void (*on_expired)(struct timer *t); /* set by the owner */
+    struct loop *loop;                   /* the rest is the loop's */
+    int64_t due_mono_ms;
+    size_t slot; /* in the loop's heap, + 1; 0: not running */
+};
+
+/* Starts or restarts it: at least 1 ms from now. */
+void timer_start(struct loop *l, struct timer *t, int64_t after_ms);
+
+/* Safe also when it is not running. */
+void timer_stop(struct timer *t);
+
+#endif

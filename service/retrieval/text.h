@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* text: the one text analysis for ingest and query on every engine (DESIGN §6), and canonical
+ * queries.
+ *
+ * NFKC case folding and mark stripping, Unicode words, stop words, English Snowball stems, CJK
+ * bigrams, and terms like C++, C#, .NET, node.js, multi-agent, 38.101, CVE-2023-44487. Pure: no
+ * locale, clock or global. Thread: one analyser, one thread. */
+#ifndef RETRIEVAL_TEXT_H
+#define RETRIEVAL_TEXT_H
+
+#include "service/base/dynbuf.h"
+
+enum {
+    TEXT_ANALYSIS_VERSION = 1,
+    TEXT_TERM_MAX_BYTES = 64, /* a longer term is cut at a character */
+    TEXT_QUERY_MAX_CHARS = 2000,
+    TEXT_QUERY_MAX_TERMS = 256, /* distinct terms of a query that are searched, the first ones */
+};
+
+struct text_analyser; /* opaque */
+
+struct text_analyser *text_analyser_new(void);
+void text_analyser_free(struct text_analyser *a);
+
+/* Calls on_term(arg, term, position) for each term of valid UTF-8, in order; a term is borrowed
+ * until on_term returns. One word may give several terms at one position (node.js: the whole and
+ * its parts). */
+void text_analyse(struct text_analyser *a, struct slice utf8,
+                  void (*on_term)(void *arg, struct slice term, uint32_t position), void *arg);
+
+enum text_query_result {
+    TEXT_QUERY_OK,
+    TEXT_QUERY_NOT_UTF8,
+    TEXT_QUERY_CONTROL, /* holds U+0000 or another C0/C1 control that is no white space */
+    TEXT_QUERY_BLANK,   /* nothing left after trimming */
+    TEXT_QUERY_NO_WORD, /* no letter or digit (Unicode L*, N*) */
+    TEXT_QUERY_TOO_LONG,
+};
+
+/* The canonical form of a query: NFC, runs of Unicode white space as one space, trimmed; appended
+ * to out. Its length (1..2000 characters) is counted after that. */
+enum text_query_result text_canonical_query(struct slice query, struct dynbuf *out);
+
+/* NFC of valid UTF-8, appended to out. */
+void text_add_nfc(struct dynbuf *out, struct slice utf8);
+
+#endif
