@@ -49,7 +49,7 @@ struct issuer {
     const struct slice *audiences; /* byte-equal resource identifiers, at least one */
     size_t n_audiences;
     uint32_t algs;    /* bit (1 << enum jws_alg) for each allowed one */
-    bool typ_any;     /* accept typ JWT (security brief §1.1 row 19) */
+    bool typ_any;     /* accept typ JWT */
     bool development; /* loopback addresses only */
     struct claim_rule scopes, groups, tenant, client_id; /* path SLICE_NONE: not mapped */
     const struct tenant_name *tenants;

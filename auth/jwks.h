@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jwks: an issuer's public keys (RFC 7517), parsed once and immutable from then on.
  *
- * Thread: any, for reading. Unusable keys are dropped and counted (security brief §1.2): kty oct,
+ * Thread: any, for reading. Unusable keys are dropped and counted: kty oct,
  * private members, use other than sig, key_ops without verify, unknown crv, alg that does not fit
  * the key, RSA outside 2048..8192 bits or even e or e < 65537, a point off the curve, a kid twice
  * (both). */

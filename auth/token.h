@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* token: a bearer token's way from bytes to claims (RFC 7515, 7519, 9068; security brief §1.1).
+/* token: a bearer token's way from bytes to claims (RFC 7515, 7519, 9068).
  *
  * size -> segments -> strict base64url -> strict JSON -> header policy -> issuer -> key ->
  * signature -> claims. The key decides the algorithm. Thread: any; no I/O, no clock. Blocking:
@@ -16,13 +16,13 @@ enum { TOKEN_MAX_BYTES = 8 * 1024 };
 /* Why a token was refused: a bounded list for logs and metrics. The caller learns none of it. */
 #define TOKEN_TABLE(X)                                                                             \
     X(TOKEN_OK, "ok")                                                                              \
-    X(TOKEN_TOO_LARGE, "too_large") X(TOKEN_MALFORMED, "malformed") X(TOKEN_ENCODING, "encoding")  \
-        X(TOKEN_JSON, "json") X(TOKEN_ALG, "alg") X(TOKEN_HEADER, "header") X(TOKEN_TYP, "typ")    \
-            X(TOKEN_KID, "kid") X(TOKEN_ISSUER, "issuer") X(TOKEN_KEY, "unknown_key")              \
-                X(TOKEN_SIGNATURE, "signature") X(TOKEN_AUDIENCE, "audience")                      \
-                    X(TOKEN_EXPIRED, "expired") X(TOKEN_NOT_YET, "not_yet_valid")                  \
-                        X(TOKEN_LIFETIME, "lifetime") X(TOKEN_CLAIM, "claim")                      \
-                            X(TOKEN_REVOKED, "revoked")
+    X(TOKEN_TOO_LARGE, "too_large")                                                                \
+    X(TOKEN_MALFORMED, "malformed") X(TOKEN_ENCODING, "encoding") X(TOKEN_JSON, "json")            \
+        X(TOKEN_ALG, "alg") X(TOKEN_HEADER, "header") X(TOKEN_TYP, "typ") X(TOKEN_KID, "kid")      \
+            X(TOKEN_ISSUER, "issuer") X(TOKEN_KEY, "unknown_key") X(TOKEN_SIGNATURE, "signature")  \
+                X(TOKEN_AUDIENCE, "audience") X(TOKEN_EXPIRED, "expired")                          \
+                    X(TOKEN_NOT_YET, "not_yet_valid") X(TOKEN_LIFETIME, "lifetime")                \
+                        X(TOKEN_CLAIM, "claim") X(TOKEN_REVOKED, "revoked")
 
 enum token_result {
 #define X(name, text) name,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* budget: how much work a tenant, a subject and a tool may still ask for (DESIGN §7).
+/* budget: how much work a tenant, a subject and a tool may still ask for (docs/design.md §7).
  *
  * Three budgets, each per minute (GCRA: a rate and a burst) and per day, decided together: all or
  * none is charged. A charge is remembered under (subject, cache key) for 10 minutes, so the same

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* key: what one answer is an answer to (DESIGN §7).
+/* key: what one answer is an answer to (docs/design.md §7).
  *
  * A key needs a filter digest, which only scope/filter can make: no key without a scope. Pure. */
 #ifndef CACHE_KEY_H

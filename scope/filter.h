@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* filter: what one caller may see, as data (DESIGN §2).
+/* filter: what one caller may see, as data (docs/design.md §2).
  *
  * None, or an OR of conjunctions over collections, doc_types and labels less an OR of denies.
  * Canonical: values sorted and distinct, grant ids left out, so equal rights have equal bytes and

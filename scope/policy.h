@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* policy: the strict YAML file that turns claims into a filter (security brief §2.4).
+/* policy: the strict YAML file that turns claims into a filter.
  *
  * Pure: bytes in. Thread: any; immutable and reference-counted. Failure: a file with anything
  * unknown, misspelt, dangling or contradictory is refused whole, with file, line, key and the fix.

@@ -9,7 +9,7 @@
 
 #include "service/base/slice.h"
 
-/* What the model does next (DESIGN §3). */
+/* What the model does next (docs/design.md §3). */
 enum err_kind {
     ERR_KIND_NONE,
     ERR_KIND_INVALID_INPUT, /* rewrite the call */

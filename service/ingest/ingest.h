@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ingest: from files to a published generation, all or nothing (DESIGN §8).
+/* ingest: from files to a published generation, all or nothing (docs/design.md §8).
  *
  * A run replaces every collection it brings documents for, as a whole (the collection is the unit
  * of publishing), and leaves the others as they are. Only partitions whose content changed are

@@ -2,7 +2,7 @@
 /* message: from the bytes of one JSON-RPC message to a call, for both eras of MCP on one endpoint.
  *
  * Decides rows 11..13a, the era, both ladders and what of the method table needs no caller's scope
- * (MCP brief §3.3..3.7). The order of tests is the order of that table.
+ * (docs/protocol.md). The order of tests is the order of that table.
  * Pure: no I/O. Ownership: everything a call points at lives in the arena or the json document it
  * holds. */
 #ifndef MCP_MESSAGE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* render: every MCP answer as bytes, in the encoder of the call's era (MCP brief §3.1, §3.7).
+/* render: every MCP answer as bytes, in the encoder of the call's era (docs/protocol.md).
  *
  * Pure: same arguments, same bytes; fixed field order. Each call appends one JSON-RPC message,
  * without a newline, to out. Lists whose content depends on the caller say cacheScope "private". */

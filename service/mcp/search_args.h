@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* search_args: the arguments of search_kb as data, one table for the published schema, the reader
- * and the canonical request (DESIGN §3). Pure. */
+ * and the canonical request (docs/design.md §3). Pure. */
 #ifndef MCP_SEARCH_ARGS_H
 #define MCP_SEARCH_ARGS_H
 

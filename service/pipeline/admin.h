@@ -7,7 +7,7 @@
 
 struct gate;
 
-/* The RFC 9728 document of the gate's resource (DESIGN §8). */
+/* The RFC 9728 document of the gate's resource (docs/design.md §8). */
 void gate_resource_metadata(struct gate *g, struct dynbuf *out);
 
 /* Prometheus text exposition format 0.0.4. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profile: everything beside the data that can change a byte of an answer (DESIGN §2).
+/* profile: everything beside the data that can change a byte of an answer (docs/design.md §2).
  *
  * Integers only. Every member goes into index_version. */
 #ifndef RETRIEVAL_PROFILE_H

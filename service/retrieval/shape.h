@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shape: from ranked candidates to the JSON every outcome has (DESIGN §3).
+/* shape: from ranked candidates to the JSON every outcome has (docs/design.md §3).
  *
  * Pure: same hits, same bytes. `top_k: 5` is a prefix of `top_k: 10`. */
 #ifndef RETRIEVAL_SHAPE_H

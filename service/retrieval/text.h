@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text: the one text analysis for ingest and query on every engine (DESIGN §6), and canonical
- * queries.
+/* text: the one text analysis for ingest and query on every engine (docs/design.md §6), and
+ * canonical queries.
  *
  * NFKC case folding and mark stripping, Unicode words, stop words, English Snowball stems, CJK
  * bigrams, and terms like C++, C#, .NET, node.js, multi-agent, 38.101, CVE-2023-44487. Pure: no
