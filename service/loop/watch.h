@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watch: foreign file descriptors on the loop, through one private epoll set a loop (stack brief
- * §3).
+/* watch: foreign file descriptors on the loop, through one private epoll set a loop
+ *.
  *
  * Thread: the loop's own. */
 #ifndef LOOP_WATCH_H
