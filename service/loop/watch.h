@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watch: foreign file descriptors on the loop, through one private epoll set a loop
- *.
+/* watch: foreign file descriptors on the loop, through one private epoll set a loop.
  *
  * Thread: the loop's own. */
 #ifndef LOOP_WATCH_H

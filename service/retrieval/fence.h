@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fence: marks a passage as untrusted content in a way its author cannot close
- *.
+/* fence: marks a passage as untrusted content in a way its author cannot close.
  *
  *   <<untrusted-content fence=TAG epoch=3f9a0c1e>>
  *   TAG4| first line

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* neutralise: makes untrusted text harmless to show to a model, and nothing more
- *.
+/* neutralise: makes untrusted text harmless to show to a model, and nothing more.
  *
  * Valid UTF-8, NFC, LF newlines, no control, zero-width, bidi or tag characters; look-alikes of our
  * fence and of chat-template tokens broken by a visible middle dot; images and active HTML shown as
