@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* In this process only: one table behind one mutex. It is held for a lookup or a list splice;
+ * bodies are copied in before and read outside it. */
+#include "cache/cache.h"
+
+#include "cache/lru.h"
+#include "service/base/mem.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct entry {
+    struct lru_entry lru; /* first: an entry is found by its lru_entry */
+    struct cache_value value;
+    atomic_uint refs; /* one for the table, one for each holder of a hit */
+    char bytes[];
+};
+
+struct cache {
+    pthread_mutex_t lock;
+    struct lru table;
+    size_t max_bytes, bytes;
+    uint64_t evicted;
+};
+
+struct cache *cache_new(size_t max_bytes)
+{
+    struct cache *c = mem_alloc(sizeof(*c));
+    pthread_mutex_init(&c->lock, NULL);
+    lru_init(&c->table);
+    c->max_bytes = max_bytes;
+    return c;
+}
+
+static void entry_unref(struct entry *e)
+{
+    if (atomic_fetch_sub(&e->refs, 1) == 1) {
+        free(e);
+    }
+}
+
+static size_t entry_size(const struct entry *e)
+{
+    return sizeof(*e) + e->value.body.n;
+}
+
+static void drop(struct cache *c, struct entry *e)
+{
+    lru_remove(&c->table, &e->lru);
+    c->bytes -= entry_size(e);
+    entry_unref(e);
+}
+
+void cache_free(struct cache *c)
+{
+    if (!c) {
+        return;
+    }
+    while (lru_oldest(&c->table)) {
+        drop(c, (struct entry *)lru_oldest(&c->table));
+    }
+    lru_done(&c->table);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
+
+void cache_get(struct cache *c, const struct cache_key *key, const struct cache_value **ret_value,
+               struct op *op)
+{
+    op_start(op, NULL, NULL);
+    pthread_mutex_lock(&c->lock);
+    struct entry *e = (struct entry *)lru_find(&c->table, &key->value);
+    if (e) {
+        atomic_fetch_add(&e->refs, 1);
+    }
+    pthread_mutex_unlock(&c->lock);
+    *ret_value = e ? &e->value : NULL;
+    op_done(op, ERR_OK);
+}
+
+void cache_release(const struct cache_value *v)
+{
+    if (v) {
+        char *value = (char *)(uintptr_t)v;
+        entry_unref((struct entry *)(void *)(value - offsetof(struct entry, value)));
+    }
+}
+
+static struct entry *entry_new(const struct cache_key *key, struct slice body,
+                               bool is_empty_outcome)
+{
+    struct entry *e = mem_alloc(sizeof(*e) + body.n);
+    e->lru.key = key->value;
+    if (body.n) {
+        memcpy(e->bytes, body.p, body.n);
+    }
+    e->value.body = (struct slice){e->bytes, body.n};
+    e->value.is_empty_outcome = is_empty_outcome;
+    e->refs = 1;
+    return e;
+}
+
+void cache_put(struct cache *c, const struct cache_key *key, struct slice body,
+               bool is_empty_outcome)
+{
+    if (sizeof(struct entry) + body.n > c->max_bytes) {
+        return;
+    }
+    struct entry *e = entry_new(key, body, is_empty_outcome);
+    pthread_mutex_lock(&c->lock);
+    if (lru_find(&c->table, &key->value)) {
+        entry_unref(e);
+    } else {
+        while (c->bytes + entry_size(e) > c->max_bytes) {
+            drop(c, (struct entry *)lru_oldest(&c->table));
+            c->evicted++;
+        }
+        lru_add(&c->table, &e->lru);
+        c->bytes += entry_size(e);
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+void cache_stats(struct cache *c, struct cache_stats *ret_stats)
+{
+    pthread_mutex_lock(&c->lock);
+    *ret_stats =
+        (struct cache_stats){.entries = c->table.n, .bytes = c->bytes, .evicted = c->evicted};
+    pthread_mutex_unlock(&c->lock);
+}
