@@ -44,7 +44,7 @@ static void entry_unref(struct entry *e)
 
 static size_t entry_size(const struct entry *e)
 {
-    return sizeof(*e) + e->value.body.n;
+    return sizeof(*e) + e->value.body.n + e->value.note.n;
 }
 
 static void drop(struct cache *c, struct entry *e)
@@ -89,27 +89,31 @@ void cache_release(const struct cache_value *v)
     }
 }
 
-static struct entry *entry_new(const struct cache_key *key, struct slice body,
-                               bool is_empty_outcome)
+static struct slice copy_to(char *at, struct slice bytes)
 {
-    struct entry *e = mem_alloc(sizeof(*e) + body.n);
-    e->lru.key = key->value;
-    if (body.n) {
-        memcpy(e->bytes, body.p, body.n);
+    if (bytes.n) {
+        memcpy(at, bytes.p, bytes.n);
     }
-    e->value.body = (struct slice){e->bytes, body.n};
-    e->value.is_empty_outcome = is_empty_outcome;
+    return (struct slice){at, bytes.n};
+}
+
+static struct entry *entry_new(const struct cache_key *key, const struct cache_value *value)
+{
+    struct entry *e = mem_alloc(sizeof(*e) + value->body.n + value->note.n);
+    e->lru.key = key->value;
+    e->value.body = copy_to(e->bytes, value->body);
+    e->value.note = copy_to(e->bytes + value->body.n, value->note);
+    e->value.is_empty_outcome = value->is_empty_outcome;
     e->refs = 1;
     return e;
 }
 
-void cache_put(struct cache *c, const struct cache_key *key, struct slice body,
-               bool is_empty_outcome)
+void cache_put(struct cache *c, const struct cache_key *key, const struct cache_value *value)
 {
-    if (sizeof(struct entry) + body.n > c->max_bytes) {
+    if (sizeof(struct entry) + value->body.n + value->note.n > c->max_bytes) {
         return;
     }
-    struct entry *e = entry_new(key, body, is_empty_outcome);
+    struct entry *e = entry_new(key, value);
     pthread_mutex_lock(&c->lock);
     if (lru_find(&c->table, &key->value)) {
         entry_unref(e);

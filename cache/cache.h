@@ -16,6 +16,7 @@ struct cache; /* opaque */
 /* One stored answer, immutable and reference-counted. */
 struct cache_value {
     struct slice body;
+    struct slice note;     /* what the audit says of the answer; never sent */
     bool is_empty_outcome; /* the `empty` outcome: cached like any answer */
 };
 
@@ -28,9 +29,8 @@ void cache_get(struct cache *c, const struct cache_key *key, const struct cache_
                struct op *op);
 void cache_release(const struct cache_value *v);
 
-/* First writer wins: where the key is held already, that value stays. */
-void cache_put(struct cache *c, const struct cache_key *key, struct slice body,
-               bool is_empty_outcome);
+/* Copies value. First writer wins: where the key is held already, that value stays. */
+void cache_put(struct cache *c, const struct cache_key *key, const struct cache_value *value);
 
 struct cache_stats {
     uint64_t entries, bytes, evicted;

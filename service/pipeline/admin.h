@@ -16,7 +16,7 @@ void gate_metrics(struct gate *g, struct dynbuf *out);
 /* Whether new requests should come here; appends one line a reason ("ok store"), for ?verbose. */
 bool gate_is_ready(struct gate *g, struct dynbuf *reasons);
 
-/* From now on not ready, and calls that have not begun are retryable: SIGTERM came. */
+/* From now on not ready: SIGTERM came. Calls that still arrive are served. */
 void gate_begin_drain(struct gate *g);
 
 #endif

@@ -18,6 +18,13 @@ static const struct cache_value *get(struct cache *c, const struct cache_key *ke
     return value;
 }
 
+static void put(struct cache *c, const struct cache_key *key, struct slice body,
+                bool is_empty_outcome)
+{
+    const struct cache_value value = {body, SLICE_LIT("note"), is_empty_outcome};
+    cache_put(c, key, &value);
+}
+
 static struct cache_key number_key(uint64_t n)
 {
     struct cache_key key;
@@ -29,9 +36,10 @@ Test(cache, gives_back_what_was_put_and_nothing_else)
 {
     struct cache *c = cache_new(4096);
     struct cache_key one = number_key(1), two = number_key(2);
-    cache_put(c, &one, SLICE_LIT("body"), true);
+    put(c, &one, SLICE_LIT("body"), true);
     const struct cache_value *hit = get(c, &one);
-    cr_assert(hit && slice_is(hit->body, "body") && hit->is_empty_outcome);
+    cr_assert(hit && slice_is(hit->body, "body") && slice_is(hit->note, "note") &&
+              hit->is_empty_outcome);
     cache_release(hit);
     cr_assert_null(get(c, &two));
     cache_free(c);
@@ -41,8 +49,8 @@ Test(cache, keeps_the_first_writer)
 {
     struct cache *c = cache_new(4096);
     struct cache_key key = number_key(1);
-    cache_put(c, &key, SLICE_LIT("first"), false);
-    cache_put(c, &key, SLICE_LIT("second"), false);
+    put(c, &key, SLICE_LIT("first"), false);
+    put(c, &key, SLICE_LIT("second"), false);
     const struct cache_value *hit = get(c, &key);
     cr_assert(slice_is(hit->body, "first"));
     cache_release(hit);
@@ -55,10 +63,10 @@ Test(cache, drops_the_least_recently_used_and_stays_under_its_ceiling)
     char body[BODY] = {0};
     struct cache *c = cache_new(CEILING);
     struct cache_key kept = number_key(0);
-    cache_put(c, &kept, (struct slice){body, BODY}, false);
+    put(c, &kept, (struct slice){body, BODY}, false);
     for (uint64_t i = 1; i < 1000; i++) {
         struct cache_key key = number_key(i);
-        cache_put(c, &key, (struct slice){body, BODY}, false);
+        put(c, &key, (struct slice){body, BODY}, false);
         cache_release(get(c, &kept)); /* used all the time, so never the oldest */
         struct cache_stats stats;
         cache_stats(c, &stats);
@@ -77,10 +85,10 @@ Test(cache, a_held_value_outlives_its_eviction_and_the_cache)
     struct cache *c = cache_new(400);
     struct cache_key one = number_key(1), two = number_key(2);
     char body[200] = "held";
-    cache_put(c, &one, (struct slice){body, sizeof(body)}, false);
+    put(c, &one, (struct slice){body, sizeof(body)}, false);
     const struct cache_value *held = get(c, &one);
     cr_assert_not_null(held);
-    cache_put(c, &two, (struct slice){body, sizeof(body)}, false);
+    put(c, &two, (struct slice){body, sizeof(body)}, false);
     cr_assert_null(get(c, &one));
     cache_free(c);
     cr_assert_str_eq(held->body.p, "held");
@@ -91,7 +99,7 @@ Test(cache, of_no_bytes_keeps_nothing)
 {
     struct cache *c = cache_new(0);
     struct cache_key key = number_key(1);
-    cache_put(c, &key, SLICE_LIT(""), false);
+    put(c, &key, SLICE_LIT(""), false);
     cr_assert_null(get(c, &key));
     cache_free(c);
 }
