@@ -121,7 +121,9 @@ void sink_free(struct sink *s, int wait_ms)
     pthread_mutex_unlock(&s->lock);
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += wait_ms / 1000;
+    int64_t until_ns = until.tv_nsec + (int64_t)(wait_ms % 1000) * 1000000;
+    until.tv_sec += wait_ms / 1000 + until_ns / 1000000000;
+    until.tv_nsec = until_ns % 1000000000;
     if (pthread_timedjoin_np(s->thread, NULL, &until) != 0) {
         return; /* the reader stalls: the process is about to end, so the thread keeps the memory */
     }
