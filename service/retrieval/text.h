@@ -2,12 +2,17 @@
 /* text: the one text analysis for ingest and query on every engine (docs/design.md §6), and
  * canonical queries.
  *
- * NFKC case folding and mark stripping, Unicode words, stop words, English Snowball stems, CJK
- * bigrams, and terms like C++, C#, .NET, node.js, multi-agent, 38.101, CVE-2023-44487. Pure: no
- * locale, clock or global. Thread: one analyser, one thread. */
+ * NFKC case folding and diacritics stripped, Unicode words, English Snowball stems (stop words stay
+ * as they are), and terms like C++, C#, .NET, node.js, multi-agent, R&D, 38.101, CVE-2023-44487:
+ * the whole, unstemmed, and its parts. Han, kana, Hangul, Thai, Lao, Khmer and Myanmar are written
+ * without spaces (or with particles): their runs are indexed as single characters and as pairs of
+ * neighbours, and searched by the pairs, or by the character where a run has only one. Other
+ * scripts are words without stemming. Pure: no locale, clock or global. Thread: one analyser, one
+ * thread. */
 #ifndef RETRIEVAL_TEXT_H
 #define RETRIEVAL_TEXT_H
 
+#include "service/base/arena.h"
 #include "service/base/dynbuf.h"
 
 enum {
@@ -24,9 +29,18 @@ void text_analyser_free(struct text_analyser *a);
 
 /* Calls on_term(arg, term, position) for each term of valid UTF-8, in order; a term is borrowed
  * until on_term returns. One word may give several terms at one position (node.js: the whole and
- * its parts). */
+ * its parts). Stop words are terms like any other: for indexing. */
 void text_analyse(struct text_analyser *a, struct slice utf8,
                   void (*on_term)(void *arg, struct slice term, uint32_t position), void *arg);
+
+/* Whether text_query_terms leaves this term out of a query that has others. */
+bool text_is_stop_word(struct slice term);
+
+/* The terms to search: distinct, in first-seen order, at most TEXT_QUERY_MAX_TERMS; stop words only
+ * where there is nothing else. 0 is possible (U+3164 is a letter that nobody can see). The array
+ * and the terms are in `arena`. */
+size_t text_query_terms(struct text_analyser *a, struct slice canonical_query, struct arena *arena,
+                        struct slice **ret_terms);
 
 enum text_query_result {
     TEXT_QUERY_OK,
@@ -38,7 +52,7 @@ enum text_query_result {
 };
 
 /* The canonical form of a query: NFC, runs of Unicode white space as one space, trimmed; appended
- * to out. Its length (1..2000 characters) is counted after that. */
+ * to out (on TEXT_QUERY_OK only). Its length (1..2000 characters) is counted after that. */
 enum text_query_result text_canonical_query(struct slice query, struct dynbuf *out);
 
 /* NFC of valid UTF-8, appended to out. */

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* utf8proc decomposes and composes; the canonical ordering between the two is ours (UAX #15), since
+ * its own is an insertion sort that a text of a hundred thousand alternating marks turns quadratic.
+ */
+#include "service/retrieval/text_normal.h"
+
+#include "service/base/mem.h"
+#include "service/base/utf8.h"
+
+#include <stdlib.h>
+#include <utf8proc.h>
+
+enum {
+    DECOMPOSED_MAX = 32, /* code points of one; the longest today is U+FDFA with 18 */
+    SHORT_RUN = 16,      /* marks in a row that are cheaper to sort by insertion */
+    CLASSES = 256,
+};
+
+static const struct range {
+    int32_t first, last;
+} DIACRITICS[] = {
+    /* Marks that readers leave out when they type. Not: kana voicing, Indic vowel signs. */
+    {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x05BF, 0x05BF}, {0x05C1, 0x05C2},
+    {0x05C4, 0x05C5}, {0x05C7, 0x05C7}, {0x0610, 0x061A}, {0x064B, 0x065F}, {0x0670, 0x0670},
+    {0x06D6, 0x06DC}, {0x06DF, 0x06E4}, {0x06E7, 0x06E8}, {0x06EA, 0x06ED}, {0x1AB0, 0x1AFF},
+    {0x1DC0, 0x1DFF}, {0x20D0, 0x20FF}, {0xFE20, 0xFE2F},
+};
+
+static bool is_diacritic(int32_t code)
+{
+    for (size_t i = 0; i < sizeof(DIACRITICS) / sizeof(DIACRITICS[0]); i++) {
+        if (code >= DIACRITICS[i].first && code <= DIACRITICS[i].last) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void codes_done(struct codes *c)
+{
+    free(c->p);
+    *c = (struct codes){0};
+}
+
+static void make_room(struct codes *c, size_t n)
+{
+    if (c->cap - c->n >= n) {
+        return;
+    }
+    size_t cap = c->cap ? c->cap : 256;
+    while (cap - c->n < n) {
+        cap *= 2;
+    }
+    c->p = mem_realloc(c->p, cap * sizeof(*c->p));
+    c->cap = cap;
+}
+
+static utf8proc_option_t decompose_options(enum normal_form form)
+{
+    unsigned options = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE;
+    if (form != NORMAL_NFC) {
+        options |= UTF8PROC_COMPAT;
+    }
+    if (form == NORMAL_FOLD) {
+        options |= UTF8PROC_CASEFOLD | UTF8PROC_IGNORE;
+    }
+    return (utf8proc_option_t)options;
+}
+
+static void add_decomposed(struct codes *c, int32_t code, enum normal_form form)
+{
+    int boundclass = 0;
+    make_room(c, DECOMPOSED_MAX);
+    int32_t *at = c->p + c->n;
+    utf8proc_ssize_t n =
+        utf8proc_decompose_char(code, at, DECOMPOSED_MAX, decompose_options(form), &boundclass);
+    for (utf8proc_ssize_t i = 0; i < n && i < DECOMPOSED_MAX; i++) {
+        if (form != NORMAL_FOLD || !is_diacritic(at[i])) {
+            c->p[c->n++] = at[i];
+        }
+    }
+}
+
+static void decompose(struct codes *c, struct slice utf8, enum normal_form form)
+{
+    c->n = 0;
+    make_room(c, utf8.n);
+    for (size_t at = 0; at < utf8.n;) {
+        uint32_t code;
+        at += utf8_decode(slice_skip(utf8, at), &code);
+        if (code < 0x80) {
+            bool upper = form == NORMAL_FOLD && code >= 'A' && code <= 'Z';
+            make_room(c, 1);
+            c->p[c->n++] = (int32_t)(upper ? code + 'a' - 'A' : code);
+        } else {
+            add_decomposed(c, code == UTF8_BAD ? 0xFFFD : (int32_t)code, form);
+        }
+    }
+}
+
+static unsigned combining_class(int32_t code)
+{
+    return code < 0x300 ? 0 : (unsigned)utf8proc_get_property(code)->combining_class % CLASSES;
+}
+
+static void sort_short(int32_t *run, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        int32_t code = run[i];
+        size_t at = i;
+        while (at > 0 && combining_class(run[at - 1]) > combining_class(code)) {
+            run[at] = run[at - 1];
+            at--;
+        }
+        run[at] = code;
+    }
+}
+
+static void sort_long(int32_t *run, size_t n)
+{
+    size_t start[CLASSES + 1] = {0};
+    for (size_t i = 0; i < n; i++) {
+        start[combining_class(run[i]) + 1]++;
+    }
+    for (size_t i = 0; i < CLASSES; i++) {
+        start[i + 1] += start[i];
+    }
+    int32_t *sorted = mem_array(n, sizeof(*sorted));
+    for (size_t i = 0; i < n; i++) {
+        sorted[start[combining_class(run[i])]++] = run[i];
+    }
+    memcpy(run, sorted, n * sizeof(*run));
+    free(sorted);
+}
+
+static void order_marks(struct codes *c)
+{
+    for (size_t i = 0; i < c->n;) {
+        size_t end = i;
+        while (end < c->n && combining_class(c->p[end]) != 0) {
+            end++;
+        }
+        if (end - i > SHORT_RUN) {
+            sort_long(c->p + i, end - i);
+        } else {
+            sort_short(c->p + i, end - i);
+        }
+        i = end + 1;
+    }
+}
+
+void text_normalise(struct codes *c, struct slice utf8, enum normal_form form)
+{
+    decompose(c, utf8, form);
+    order_marks(c);
+    utf8proc_ssize_t n = utf8proc_normalize_utf32(
+        c->p, (utf8proc_ssize_t)c->n, (utf8proc_option_t)(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+    c->n = n > 0 ? (size_t)n : 0;
+}
+
+bool code_is_space(int32_t code)
+{
+    return (code >= 0x09 && code <= 0x0D) || code == 0x20 || code == 0x85 || code == 0xA0 ||
+           code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x2028 ||
+           code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x3000;
+}

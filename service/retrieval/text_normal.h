@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* text_normal: Unicode normal forms as code points, in time linear in the text whatever it holds.
+ *
+ * Pure. Thread: one buffer, one thread. */
+#ifndef RETRIEVAL_TEXT_NORMAL_H
+#define RETRIEVAL_TEXT_NORMAL_H
+
+#include "service/base/dynbuf.h"
+
+struct codes {
+    int32_t *p;
+    size_t n, cap;
+};
+
+enum normal_form {
+    NORMAL_NFC,
+    NORMAL_NFKC,
+    NORMAL_FOLD, /* NFKC, case folded, ignorable characters and diacritics gone: for searching */
+};
+
+/* A zeroed struct codes is empty and ready. */
+void codes_done(struct codes *c);
+
+/* Replaces what c holds by the normal form of `utf8` (ill-formed parts as U+FFFD). */
+void text_normalise(struct codes *c, struct slice utf8, enum normal_form form);
+
+/* White_Space of the Unicode character database. */
+bool code_is_space(int32_t code);
+
+#endif
