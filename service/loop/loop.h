@@ -15,7 +15,7 @@ struct loop; /* opaque */
 struct loop *loop_new(void);
 void loop_free(struct loop *l);
 
-/* Runs until loop_stop. */
+/* Runs until loop_stop, and what was posted before that. Embedded structs start zeroed. */
 void loop_run(struct loop *l);
 void loop_stop(struct loop *l);
 

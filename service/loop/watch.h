@@ -18,7 +18,8 @@ struct watch {
 bool watch_start(struct loop *l, struct watch *w, int fd, uint32_t epoll_events);
 bool watch_change(struct watch *w, uint32_t epoll_events);
 
-/* Safe at any time, also in a callback and when it is not running; no callback follows. */
+/* Safe at any time, also in a callback and when it is not running; no callback follows. Stop before
+ * fd is closed: its number may soon name another file. */
 void watch_stop(struct watch *w);
 
 #endif
