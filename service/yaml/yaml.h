@@ -3,9 +3,10 @@
  * reader.
  *
  * Refused: duplicate keys, anchors, aliases, merge keys, tags, more than one document, plain empty,
- * `~` or `null` values, control bytes, text that is not NFC-safe UTF-8, depth over 16, files over
- * 256 KiB. Every error text says file, line, key and what to write instead. Pure: bytes in, tree
- * out. Ownership: every node and slice lives as long as its yaml_doc. */
+ * `~` or `null` values, control characters (line breaks inside a value too), text that is not UTF-8
+ * in NFC, depth over 16, files over 256 KiB. Every error text says file, line, key and what to
+ * write instead. Pure: bytes in, tree out. Ownership: every node and slice lives as long as its
+ * yaml_doc. */
 #ifndef YAML_YAML_H
 #define YAML_YAML_H
 
@@ -22,7 +23,7 @@ struct yaml_node {
     int line;                      /* 1-based, where the value begins */
     bool quoted;                   /* scalar: written in quotes, so never a bool or an int */
     struct slice key;              /* in a map: its key; else SLICE_NONE */
-    struct slice text;             /* scalar */
+    struct slice text;             /* scalar; a NUL follows it, as with key */
     const struct yaml_node *first; /* list, map: first child, in file order; NULL if empty */
     const struct yaml_node *next;  /* the next child of the same parent */
     size_t n;                      /* list, map: number of children */
@@ -30,7 +31,7 @@ struct yaml_node {
 
 struct yaml_doc; /* opaque */
 
-/* file_name is for error texts and yaml_file_name; copied. NULL with a reason on any breach. */
+/* file_name is for error texts; copied. NULL with a reason on any breach. */
 struct yaml_doc *yaml_parse(struct slice bytes, const char *file_name, struct err_detail *detail);
 void yaml_free(struct yaml_doc *doc);
 
