@@ -85,7 +85,7 @@ static bool is_stopping(struct loop *l)
 
 void loop_run(struct loop *l)
 {
-    while (!is_stopping(l)) {
+    while (!is_stopping(l) || l->n_jobs) { /* a job that ended must find its loop alive */
         if (h2o_evloop_run(l->native, INT32_MAX) != 0 && errno != EINTR) {
             abort();
         }

@@ -12,17 +12,20 @@
 
 struct loop; /* opaque */
 
+/* Freed by the thread that made it: h2o ties buffers to that. */
 struct loop *loop_new(void);
 void loop_free(struct loop *l);
 
-/* Runs until loop_stop, and what was posted before that. Embedded structs start zeroed. */
+/* Runs until loop_stop was called, what was posted before that has run and the jobs this loop gave
+ * to worker pools are done. */
 void loop_run(struct loop *l);
 void loop_stop(struct loop *l);
 
 /* The h2o_loop_t, for service/http and the files of service/loop only. */
 void *loop_native(struct loop *l);
 
-/* A message, embedded in what it is about; it must stay alive until run() is called on the loop. */
+/* Messages and timers start zeroed but for the function. A message is embedded in what it is about;
+ * it must stay alive until run() is called on the loop. */
 struct loop_message {
     void (*run)(struct loop_message *m);
     struct loop_message *next; /* the loop's */

@@ -5,6 +5,7 @@
 #include "service/loop/worker.h"
 
 #include "service/base/mem.h"
+#include "service/loop/loop_private.h"
 #include "service/loop/thread.h"
 
 #include <stdlib.h>
@@ -28,6 +29,7 @@ struct worker_pool {
 static void on_message(struct loop_message *m)
 {
     struct work *w = (struct work *)((char *)m - offsetof(struct work, message));
+    w->loop->n_jobs--;
     w->done(w);
 }
 
@@ -108,6 +110,7 @@ bool worker_submit(struct worker_pool *p, struct loop *l, struct work *w)
         p->n_waiting++;
         pthread_cond_signal(&p->changed);
     }
+    l->n_jobs += fits; /* before the loop's next turn, which alone lowers it */
     pthread_mutex_unlock(&p->lock);
     return fits;
 }

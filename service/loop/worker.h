@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker: threads that do what would block a loop, behind one bounded queue.
  *
- * Thread:    worker_submit from any loop's thread.     Blocking: never, worker_pool_free waits.
+ * Thread:    worker_submit from the thread of the loop it names, any number of them.
+ * Blocking:  never, but worker_pool_free waits.
  * Ceiling:   max_queue waiting jobs; beyond it worker_submit says no and the request is shed. */
 #ifndef LOOP_WORKER_H
 #define LOOP_WORKER_H
@@ -21,8 +22,7 @@ struct work {
 
 struct worker_pool *worker_pool_new(unsigned n_threads, size_t max_queue);
 
-/* Finishes what is queued, then ends the threads. The loops must still be running or never run
- * again. */
+/* Finishes what is queued, then ends the threads. The loops that submitted must still be there. */
 void worker_pool_free(struct worker_pool *p);
 
 unsigned worker_pool_size(const struct worker_pool *p);

@@ -182,6 +182,22 @@ Test(worker, one_worker_runs_jobs_in_the_order_they_came)
     loop_free(l);
 }
 
+Test(worker, a_stopped_loop_still_waits_for_its_jobs)
+{
+    struct gate_lock gate = GATE_CLOSED;
+    int n_done = 0;
+    struct loop *l = loop_new();
+    struct worker_pool *p = worker_pool_new(1, 1);
+    struct job j = job(&gate, &n_done, -1);
+    cr_assert(worker_submit(p, l, &j.work));
+    loop_stop(l);
+    open_gate(&gate);
+    loop_run(l);
+    cr_assert_eq(n_done, 1);
+    worker_pool_free(p);
+    loop_free(l);
+}
+
 Test(worker, free_finishes_what_is_queued)
 {
     enum { N = 20 };
