@@ -17,8 +17,9 @@ enum { TOKEN_MAX_BYTES = 8 * 1024 };
 #define TOKEN_TABLE(X)                                                                             \
     X(TOKEN_OK, "ok")                                                                              \
     X(TOKEN_TOO_LARGE, "too_large")                                                                \
-    X(TOKEN_MALFORMED, "malformed") X(TOKEN_ENCODING, "encoding") X(TOKEN_JSON, "json")            \
-        X(TOKEN_ALG, "alg") X(TOKEN_HEADER, "header") X(TOKEN_TYP, "typ") X(TOKEN_KID, "kid")      \
+    X(TOKEN_MALFORMED, "malformed")                                                                \
+    X(TOKEN_ENCODING, "encoding") X(TOKEN_JSON, "json") X(TOKEN_ALG, "alg")                        \
+        X(TOKEN_HEADER, "header") X(TOKEN_TYP, "typ") X(TOKEN_KID, "kid")                          \
             X(TOKEN_ISSUER, "issuer") X(TOKEN_KEY, "unknown_key") X(TOKEN_SIGNATURE, "signature")  \
                 X(TOKEN_AUDIENCE, "audience") X(TOKEN_EXPIRED, "expired")                          \
                     X(TOKEN_NOT_YET, "not_yet_valid") X(TOKEN_LIFETIME, "lifetime")                \
