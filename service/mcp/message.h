@@ -17,6 +17,9 @@ enum {
     MCP_MAX_DEPTH = 32,    /* of nested JSON, tested before parsing */
     MCP_MAX_MEMBERS = 512, /* members and elements of the whole message */
     MCP_MAX_BODY_BYTES = 1 << 20,
+    MCP_MAX_ID_BYTES = 1024,    /* of a request's id as JSON; it comes back in every answer */
+    MCP_MAX_URI_BYTES = 16384,  /* of the uri of resources/read; it comes back too */
+    MCP_MAX_TOPIC_CHARS = 2000, /* of the prompt's topic */
 };
 
 enum mcp_transport {
@@ -64,7 +67,8 @@ enum mcp_verdict {
     MCP_ACCEPTED, /* a notification: 202, no body; on stdio nothing */
 };
 
-/* body: the message. On every verdict mcp_call_done(ret_call) is due. */
+/* body: the message. headers: NULL or ignored on stdio. On every verdict mcp_call_done(ret_call) is
+ * due. */
 enum mcp_verdict mcp_parse(struct slice body, enum mcp_transport transport,
                            const struct mcp_headers *headers, struct arena *arena,
                            struct mcp_call *ret_call, int *ret_status, struct dynbuf *out);
