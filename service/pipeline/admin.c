@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a gate shows of itself: to the admin port, to `kbgate check`, and before it may serve. */
+#include "service/pipeline/admin.h"
+
+#include "service/base/clock.h"
+#include "service/pipeline/state.h"
+#include "service/pipeline/steps.h"
+#include "service/retrieval/embedded.h"
+
+void gate_resource_metadata(struct gate *g, struct dynbuf *out)
+{
+    struct snapshot *s = gate_snapshot(g);
+    challenge_metadata(out, &s->challenge);
+    snapshot_unref(s);
+}
+
+void gate_metrics(struct gate *g, struct dynbuf *out)
+{
+    const char *names[METRICS_MAX_STEPS];
+    size_t n = steps_names(names, METRICS_MAX_STEPS);
+    metrics_write(&g->metrics, names, n, out);
+    struct cache_stats cache;
+    cache_stats(g->cache, &cache);
+    metrics_write_one(out, "kbgate_cache_entries", "gauge", (int64_t)cache.entries);
+    metrics_write_one(out, "kbgate_cache_bytes", "gauge", (int64_t)cache.bytes);
+    metrics_write_one(out, "kbgate_cache_evicted_total", "counter", (int64_t)cache.evicted);
+    struct embedded_stats store;
+    embedded_stats(g->backend, &store);
+    metrics_write_one(out, "kbgate_store_partitions", "gauge", (int64_t)store.n_partitions);
+    metrics_write_one(out, "kbgate_store_documents", "gauge", (int64_t)store.n_docs);
+    metrics_write_one(out, "kbgate_store_chunks", "gauge", (int64_t)store.n_chunks);
+    metrics_write_one(out, "kbgate_worker_queue", "gauge",
+                      (int64_t)worker_queue_length(g->workers));
+    if (g->audit) {
+        metrics_write_one(out, "kbgate_audit_dropped_total", "counter",
+                          (int64_t)sink_dropped(g->audit));
+    }
+}
+
+bool gate_is_ready(struct gate *g, struct dynbuf *reasons)
+{
+    bool draining = g->draining;
+    dynbuf_add_text(reasons, draining ? "not ready: draining\n" : "ok serving\n");
+    dynbuf_add_text(reasons,
+                    "ok policy\nok store\n"); /* neither could be missing in an open gate */
+    return !draining;
+}
+
+void gate_begin_drain(struct gate *g)
+{
+    g->draining = true;
+}
+
+static bool is_audience(const struct issuer *issuer, struct slice resource)
+{
+    for (size_t i = 0; i < issuer->n_audiences; i++) {
+        if (slice_eq(issuer->audiences[i], resource)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool gate_may_serve(struct gate *g, const char *listen, const char *host, struct err_detail *detail)
+{
+    const struct token_trust *trust = &g->snapshot->trust;
+    const char *policy = g->config->policy_file, *url = g->config->public_url;
+    for (size_t i = 0; i < trust->n; i++) {
+        const struct issuer *issuer = &trust->issuers[i];
+        if (issuer->development && !config_host_is_loopback(host)) {
+            err_detail_set(
+                detail,
+                "%s: issuer %.*s is a development issuer, but listen: %s is not a loopback "
+                "address; listen on 127.0.0.1 or remove the issuer",
+                policy, (int)issuer->name.n, issuer->name.p, listen);
+            return false;
+        }
+        if (!is_audience(issuer, slice_of(url))) {
+            err_detail_set(detail,
+                           "%s: issuer %.*s: no audience equals public_url %s; add it to audiences",
+                           policy, (int)issuer->name.n, issuer->name.p, url);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_line(struct dynbuf *out, const char *name, struct slice value)
+{
+    dynbuf_add_text(out, name);
+    dynbuf_add_text(out, ": ");
+    dynbuf_add(out, value);
+    dynbuf_add_byte(out, '\n');
+}
+
+static void explain_partitions(struct gate *g, struct filter *filter, struct dynbuf *out)
+{
+    struct view *view = g->backend->ops->open_view(g->backend, filter);
+    add_line(out, "index_version", slice_of(view->index_version));
+    for (size_t i = 0; i < view->n_partitions; i++) {
+        const struct partition *p = &view->partitions[i];
+        dynbuf_add_text(out, "partition: collection=");
+        dynbuf_add(out, p->scope.collection);
+        dynbuf_add_text(out, " doc_type=");
+        dynbuf_add(out, p->scope.doc_type);
+        dynbuf_add_text(out, " labels=");
+        for (size_t k = 0; k < p->scope.n_labels; k++) {
+            dynbuf_add_text(out, k ? "," : "");
+            dynbuf_add(out, p->scope.labels[k]);
+        }
+        dynbuf_add_text(out, " documents=");
+        dynbuf_add_int(out, (int64_t)p->n_docs);
+        dynbuf_add_text(out, " chunks=");
+        dynbuf_add_int(out, (int64_t)p->n_chunks);
+        dynbuf_add_byte(out, '\n');
+    }
+    view_unref(view);
+}
+
+bool gate_explain_token(struct gate *g, struct slice token, struct dynbuf *out)
+{
+    struct arena arena;
+    struct claims claims;
+    arena_init(&arena);
+    const struct snapshot *s = g->snapshot;
+    enum token_result result = token_verify(&s->trust, token, clock_unix_ms(), &arena, &claims);
+    if (result == TOKEN_OK && policy_is_revoked(s->policy, &claims)) {
+        result = TOKEN_REVOKED;
+    }
+    add_line(out, "token", slice_of(token_result_name(result)));
+    if (result == TOKEN_OK) {
+        struct filter *filter = policy_compile(s->policy, &claims);
+        add_line(out, "issuer", claims.issuer->name);
+        add_line(out, "subject", claims.sub);
+        add_line(out, "tenant", claims.tenant.p ? claims.tenant : SLICE_LIT("(none)"));
+        policy_explain(s->policy, &claims, out);
+        add_line(out, "filter", filter_canonical(filter));
+        dynbuf_add_text(out, "filter_digest: ");
+        digest_add_hex(out, &filter_digest(filter)->value);
+        dynbuf_add_byte(out, '\n');
+        explain_partitions(g, filter, out);
+        filter_unref(filter);
+    }
+    arena_done(&arena);
+    return result == TOKEN_OK;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/pipeline/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+static bool read_all(int fd, struct dynbuf *out)
+{
+    char piece[16 * 1024];
+    ssize_t n;
+    while ((n = read(fd, piece, sizeof(piece))) != 0) {
+        if (n > 0) {
+            dynbuf_add(out, (struct slice){piece, (size_t)n});
+        } else if (errno != EINTR) {
+            return false;
+        }
+        if (out->failed) {
+            errno = EFBIG;
+            return false;
+        }
+    }
+    return true;
+}
+
+bool file_read(const char *path, const char *what, struct dynbuf *out, struct err_detail *detail)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool good = fd >= 0 && read_all(fd, out);
+    if (!good) {
+        err_detail_set(detail,
+                       "%s: %s: %s; check that the file is there, readable and at most %zu bytes",
+                       what, path, strerror(errno), out->max_bytes);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return good;
+}
+
+void file_beside(const char *base, struct slice path, struct dynbuf *out)
+{
+    const char *slash = strrchr(base, '/');
+    if (path.n && path.p[0] != '/' && slash) {
+        dynbuf_add(out, (struct slice){base, (size_t)(slash - base) + 1});
+    }
+    dynbuf_add(out, path);
+    dynbuf_add_byte(out, '\0');
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* state: everything a gate and a request hold. Private to service/pipeline. */
+#ifndef PIPELINE_STATE_H
+#define PIPELINE_STATE_H
+
+#include "cache/budget.h"
+#include "cache/cache.h"
+#include "service/base/json_write.h"
+#include "service/base/sink.h"
+#include "service/loop/worker.h"
+#include "service/mcp/render.h"
+#include "service/mcp/search_args.h"
+#include "service/mcp/uri.h"
+#include "service/pipeline/admin.h"
+#include "service/pipeline/gate.h"
+#include "service/pipeline/metrics.h"
+#include "service/pipeline/request.h"
+#include "service/pipeline/snapshot.h"
+#include "service/retrieval/backend.h"
+#include "service/retrieval/shape.h"
+
+#include <pthread.h>
+
+enum {
+    REQUEST_ID_CHARS = 32,
+    BODY_MAX_BYTES = 16 * 1024 * 1024, /* ceiling of one answer; the byte budget is far below it */
+};
+
+struct gate {
+    const struct config_values *config;
+    pthread_mutex_t lock; /* for `snapshot` alone */
+    struct snapshot *snapshot;
+    struct answer_profile profile;
+    struct dynbuf fence_key, audit_key;
+    struct worker_pool *workers;
+    struct backend *backend;
+    struct cache *cache;
+    struct budget_rules budget_rules;
+    struct budget_named *budget_named;
+    struct budget *budget;
+    struct sink *audit; /* NULL: no audit stream */
+    int audit_fd;       /* ours to close; -1: not ours */
+    struct metrics metrics;
+    char id_prefix[17]; /* random, so that ids of replicas differ */
+    atomic_ullong next_id;
+    struct digest refused_policy;         /* main thread: files already refused, said once */
+    struct err_detail last_store_failure; /* main thread: likewise */
+    atomic_bool draining;
+};
+
+struct request {
+    struct gate *gate;
+    struct loop *loop;
+    struct snapshot *snapshot;
+    struct request_input in;
+    request_reply_fn on_reply;
+    void *door;
+    struct arena arena;
+    char id[REQUEST_ID_CHARS + 1];
+    int64_t started_us;
+    struct timer deadline;
+
+    /* the runner's */
+    size_t at;
+    int64_t step_us;
+    unsigned pending;
+    bool running, begun, finished;
+
+    /* token */
+    struct claims claims;
+    struct filter *filter;
+
+    /* call */
+    struct mcp_call mcp;
+    json_t *rest_arguments;
+    enum metrics_tool tool;
+    struct search_args args;
+    struct arg_error arg_error; /* field NULL: the arguments are good so far */
+    struct resource_uri uri;
+    bool uri_is_valid;
+
+    /* scope, arguments */
+    struct view *view;
+    struct search_query query;
+    struct slice canonical;
+
+    /* cache, budget, retrieve */
+    struct cache_key key;
+    const struct cache_value *cached;
+    struct op cache_op, budget_op, retrieve_op;
+    struct budget_verdict verdict;
+    struct hits *hits;
+
+    /* fuse, answer */
+    const struct ranked *ranked;
+    size_t n_ranked;
+    struct dynbuf answer; /* the JSON of the outcome, or a resource's text */
+    struct slice note;    /* for the audit: returned chunk ids, a JSON array */
+
+    /* respond */
+    struct dynbuf body, challenge, etag;
+    struct reply reply;
+    enum metrics_outcome outcome;
+    enum err failure;
+};
+
+/* The snapshot in force, with a reference to give back. */
+struct snapshot *gate_snapshot(struct gate *g);
+
+/* A request's charge, for taking it and giving it back. */
+struct budget_charge request_charge(struct request *r);
+
+static inline const char *request_version(const struct request *r)
+{
+    return r->view ? r->view->index_version : NULL;
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cache: an answer that was given before, to a caller with equal rights of the same tenant, on the
+ * same version, is given again for free. */
+#include "service/pipeline/respond.h"
+
+enum step_result cache_begin(struct request *r)
+{
+    const struct cache_key_parts parts = {
+        .tenant = r->claims.tenant,
+        .index_version = r->view->index_version,
+        .filter = filter_digest(r->filter),
+        .tool = metrics_tool_name(r->tool),
+        .rendering = r->in.surface == SURFACE_REST ? "rest" : "mcp",
+        .canonical_request = r->canonical,
+    };
+    cache_key_make(&parts, &r->key);
+    request_await(r);
+    cache_get(r->gate->cache, &r->key, &r->cached, &r->cache_op);
+    return STEP_WAIT;
+}
+
+enum step_result cache_finish(struct request *r)
+{
+    struct metrics *m = &r->gate->metrics;
+    atomic_fetch_add(r->cached ? &m->cache_hits : &m->cache_misses, 1);
+    if (!r->cached) {
+        return STEP_NEXT;
+    }
+    r->note = r->cached->note;
+    return respond_outcome(r, r->cached->body, r->cached->is_empty_outcome);
+}
