@@ -17,11 +17,11 @@ struct leg {
 
 struct ranked {
     const struct hit *hit;
-    uint32_t score_millionths; /* fused score / highest attainable, rounded down; 1..1,000,000 */
+    uint32_t score_millionths; /* fused score / highest attainable, to the nearest; 1..1,000,000 */
 };
 
 /* Weighted reciprocal rank fusion in integers, ties by best single rank, then chunk_id. The result
- * is in `arena`, every candidate once. */
+ * is in `arena`, every candidate once. At most 8 legs of weight 100. */
 const struct ranked *fuse_legs(const struct leg *legs, size_t n_legs,
                                const struct answer_profile *profile, struct arena *arena,
                                size_t *ret_n);
@@ -56,8 +56,9 @@ void shape_passages(struct dynbuf *out, const struct hits *hits, const struct sh
 /* kb://index as JSON: index_version, collections and doc_types with counts. */
 void shape_index(struct dynbuf *out, const struct view *v);
 
-/* YYYY-MM-DD for days since 1970-01-01, and back; false for a text that is no date of the years
- * 0001..9999. */
+/* YYYY-MM-DD for days since 1970-01-01 (proleptic Gregorian), and back; false for a text that is no
+ * date of the years 0001..9999. date_add writes the nearest such date for a day out of that range.
+ */
 void date_add(struct dynbuf *out, int32_t days);
 bool date_parse(struct slice text, int32_t *ret_days);
 

@@ -50,31 +50,6 @@ void text_analyser_free(struct text_analyser *a)
     }
 }
 
-/* Scripts written without spaces between words, and Hangul, whose words carry their particles. */
-static bool is_unspaced(int32_t code)
-{
-    static const struct {
-        int32_t first, last;
-    } RANGES[] = {
-        {0x0E01, 0x0EFF},                                         /* Thai, Lao */
-        {0x1000, 0x109F},                                         /* Myanmar */
-        {0x1100, 0x11FF},                                         /* Hangul Jamo */
-        {0x1780, 0x17DD},                                         /* Khmer */
-        {0x2E80, 0x2FDF},                                         /* radicals */
-        {0x3005, 0x3007},   {0x3021, 0x3029},   {0x3031, 0x303C}, /* Han marks and numerals */
-        {0x3041, 0x309F},   {0x30A1, 0x30FA},   {0x30FC, 0x31BF}, /* kana, Bopomofo, Hangul */
-        {0x31F0, 0x31FF},   {0x3400, 0x4DBF},   {0x4E00, 0x9FFF}, /* kana, Han */
-        {0xA960, 0xA97F},   {0xAC00, 0xD7FF},   {0xF900, 0xFAFF}, /* Hangul, Han */
-        {0x1AFF0, 0x1B16F}, {0x20000, 0x3FFFD},                   /* kana, Han */
-    };
-    for (size_t i = 0; code >= RANGES[0].first && i < sizeof(RANGES) / sizeof(RANGES[0]); i++) {
-        if (code >= RANGES[i].first && code <= RANGES[i].last) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_mark(int32_t code)
 {
     utf8proc_category_t c = utf8proc_category(code);
@@ -93,7 +68,7 @@ static bool is_word(int32_t code)
 
 static bool is_spaced_word(int32_t code)
 {
-    return is_word(code) && !is_unspaced(code);
+    return is_word(code) && !code_is_unspaced(code);
 }
 
 static bool is_apostrophe(int32_t code)
@@ -266,7 +241,7 @@ static size_t scan_token(struct scan *s, size_t from)
 
 static bool in_unspaced_run(const struct scan *s, size_t at)
 {
-    return at < s->n && is_unspaced(s->codes[at]) && is_word(s->codes[at]);
+    return at < s->n && code_is_unspaced(s->codes[at]) && is_word(s->codes[at]);
 }
 
 /* Each character with its follower, one position a character; the characters alone as well, so that

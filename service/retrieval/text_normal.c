@@ -55,6 +55,12 @@ static void make_room(struct codes *c, size_t n)
     c->cap = cap;
 }
 
+void codes_add(struct codes *c, int32_t code)
+{
+    make_room(c, 1);
+    c->p[c->n++] = code;
+}
+
 static utf8proc_option_t decompose_options(enum normal_form form)
 {
     unsigned options = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE;
@@ -90,8 +96,7 @@ static void decompose(struct codes *c, struct slice utf8, enum normal_form form)
         at += utf8_decode(slice_skip(utf8, at), &code);
         if (code < 0x80) {
             bool upper = form == NORMAL_FOLD && code >= 'A' && code <= 'Z';
-            make_room(c, 1);
-            c->p[c->n++] = (int32_t)(upper ? code + 'a' - 'A' : code);
+            codes_add(c, (int32_t)(upper ? code + 'a' - 'A' : code));
         } else {
             add_decomposed(c, code == UTF8_BAD ? 0xFFFD : (int32_t)code, form);
         }
@@ -163,4 +168,28 @@ bool code_is_space(int32_t code)
     return (code >= 0x09 && code <= 0x0D) || code == 0x20 || code == 0x85 || code == 0xA0 ||
            code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x2028 ||
            code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x3000;
+}
+
+bool code_is_unspaced(int32_t code)
+{
+    static const struct {
+        int32_t first, last;
+    } RANGES[] = {
+        {0x0E01, 0x0EFF},                                         /* Thai, Lao */
+        {0x1000, 0x109F},                                         /* Myanmar */
+        {0x1100, 0x11FF},                                         /* Hangul Jamo */
+        {0x1780, 0x17DD},                                         /* Khmer */
+        {0x2E80, 0x2FDF},                                         /* radicals */
+        {0x3005, 0x3007},   {0x3021, 0x3029},   {0x3031, 0x303C}, /* Han marks and numerals */
+        {0x3041, 0x309F},   {0x30A1, 0x30FA},   {0x30FC, 0x31BF}, /* kana, Bopomofo, Hangul */
+        {0x31F0, 0x31FF},   {0x3400, 0x4DBF},   {0x4E00, 0x9FFF}, /* kana, Han */
+        {0xA960, 0xA97F},   {0xAC00, 0xD7FF},   {0xF900, 0xFAFF}, /* Hangul, Han */
+        {0x1AFF0, 0x1B16F}, {0x20000, 0x3FFFD},                   /* kana, Han */
+    };
+    for (size_t i = 0; code >= RANGES[0].first && i < sizeof(RANGES) / sizeof(RANGES[0]); i++) {
+        if (code >= RANGES[i].first && code <= RANGES[i].last) {
+            return true;
+        }
+    }
+    return false;
 }

@@ -27,4 +27,16 @@ void text_normalise(struct codes *c, struct slice utf8, enum normal_form form);
 /* White_Space of the Unicode character database. */
 bool code_is_space(int32_t code);
 
+/* Of a script written without spaces between words, or Hangul, whose words carry their particles.
+ */
+bool code_is_unspaced(int32_t code);
+
+/* Appends one code point, for those who build their own. */
+void codes_add(struct codes *c, int32_t code);
+
+/* The longest part of valid UTF-8 from its start that has at most max bytes and ends between words:
+ * before or after white space, or beside a character of an unspaced script. Where the first word is
+ * longer than that: between characters. */
+size_t text_cut(struct slice utf8, size_t max);
+
 #endif
