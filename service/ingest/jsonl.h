@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* jsonl: one JSON object a line.
+ *
+ * Duplicate keys are refused. Blank lines are passed over. Pure. */
+#ifndef INGEST_JSONL_H
+#define INGEST_JSONL_H
+
+#include "service/ingest/fields.h"
+
+/* Calls on_line for each line, in order, from line 1. object is NULL for a broken line, with the
+ * reason; both are borrowed until on_line returns. */
+void jsonl_each(struct slice bytes,
+                void (*on_line)(void *arg, uint64_t line, const json_t *object, const char *reason),
+                void *arg);
+
+enum {
+    RECORD_TEXT_MAX_BYTES = 64 * 1024, /* a ready chunk */
+    RECORD_CONTEXT_MAX_BYTES = 8 * 1024,
+};
+
+enum record_format { RECORD_TEXT, RECORD_MARKDOWN, RECORD_HTML };
+
+/* A ready chunk (text, perhaps context) or a document to be cut (body); the others SLICE_NONE. */
+struct record {
+    struct fields fields;
+    struct slice text, context, body;
+    enum record_format format; /* of body: member `format`, "markdown" or "html"; else plain text */
+};
+
+/* Members it does not know are not looked at. False with a reason. */
+bool record_from_json(const json_t *object, struct arena *arena, struct record *ret_record,
+                      char ret_reason[FIELD_REASON_BYTES]);
+
+#endif

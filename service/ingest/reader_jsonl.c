@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines are parsed one by one, so that a broken one costs itself and no other. */
+#include "service/ingest/jsonl.h"
+#include "service/ingest/words.h"
+
+#include <stdio.h>
+
+static bool is_blank(struct slice line)
+{
+    for (size_t i = 0; i < line.n; i++) {
+        if (!memchr(" \t\r\n", line.p[i], 4)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void jsonl_each(struct slice bytes,
+                void (*on_line)(void *arg, uint64_t line, const json_t *object, const char *reason),
+                void *arg)
+{
+    if (slice_starts(bytes, SLICE_LIT("\xEF\xBB\xBF"))) {
+        bytes = slice_skip(bytes, 3);
+    }
+    for (uint64_t line = 1; bytes.n; line++) {
+        struct slice text = {bytes.p, words_line(bytes)};
+        bytes = slice_skip(bytes, text.n);
+        if (is_blank(text)) {
+            continue;
+        }
+        char reason[FIELD_REASON_BYTES];
+        json_error_t error;
+        json_t *value = json_loadb(text.p, text.n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+        if (!value) {
+            snprintf(reason, sizeof(reason), "broken JSON at column %d: %s", error.column,
+                     error.text);
+        } else if (!json_is_object(value)) {
+            snprintf(reason, sizeof(reason), "not a JSON object");
+        }
+        on_line(arg, line, json_is_object(value) ? value : NULL, reason);
+        json_decref(value);
+    }
+}
+
+static bool fail(char *ret_reason, const char *reason)
+{
+    snprintf(ret_reason, FIELD_REASON_BYTES, "%s", reason);
+    return false;
+}
+
+/* A member that is a text without NUL, or absent. */
+static bool take_text(const json_t *object, const char *key, struct arena *arena,
+                      struct slice *ret_text, char *ret_reason)
+{
+    const json_t *value = json_object_get(object, key);
+    *ret_text = SLICE_NONE;
+    if (!value || json_is_null(value)) {
+        return true;
+    }
+    struct slice text = {json_string_value(value), json_string_length(value)};
+    if (!json_is_string(value) || memchr(text.p, 0, text.n)) {
+        snprintf(ret_reason, FIELD_REASON_BYTES, "%s: write a text without NUL", key);
+        return false;
+    }
+    *ret_text = arena_copy(arena, text);
+    return true;
+}
+
+static bool check(const struct record *r, char *ret_reason)
+{
+    if (r->text.p && r->body.p) {
+        return fail(ret_reason, "both `text` and `body`; a record is one or the other");
+    }
+    if (!r->text.p && !r->body.p) {
+        return fail(ret_reason, "neither `text` (a ready chunk) nor `body` (a document)");
+    }
+    if (is_blank(r->text.p ? r->text : r->body)) {
+        return fail(ret_reason, "empty");
+    }
+    if (r->text.n > RECORD_TEXT_MAX_BYTES) {
+        return fail(ret_reason, "text: larger than 64 KiB; give it as `body` to have it cut");
+    }
+    return r->context.n <= RECORD_CONTEXT_MAX_BYTES ||
+           fail(ret_reason, "context: larger than 8 KiB");
+}
+
+bool record_from_json(const json_t *object, struct arena *arena, struct record *ret_record,
+                      char ret_reason[FIELD_REASON_BYTES])
+{
+    struct record r = {0};
+    if (!fields_from_json(object, arena, &r.fields, ret_reason) ||
+        !take_text(object, "text", arena, &r.text, ret_reason) ||
+        !take_text(object, "context", arena, &r.context, ret_reason) ||
+        !take_text(object, "body", arena, &r.body, ret_reason) || !check(&r, ret_reason)) {
+        return false;
+    }
+    const char *format = json_string_value(json_object_get(object, "format"));
+    r.format = slice_is(slice_of(format), "markdown") ? RECORD_MARKDOWN
+               : slice_is(slice_of(format), "html")   ? RECORD_HTML
+                                                      : RECORD_TEXT;
+    *ret_record = r;
+    return true;
+}
