@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file's SHA-256 already says that it is what ingest wrote. Its content is checked all the
+ * same: a segment of another format or analysis, or a manifest that mixes files up, must be refused
+ * at the start and by name, not found out in an answer. */
+#include "service/retrieval/segment_reader.h"
+
+#include "service/base/mem.h"
+#include "service/retrieval/segment_load.h"
+#include "service/retrieval/segment_sqlite.h"
+#include "service/retrieval/store_files.h"
+
+#include <stdlib.h>
+
+enum query { READ_POSTINGS, READ_TEXT, READ_DOC, N_QUERIES };
+
+static const char *const SQL[N_QUERIES] = {
+    [READ_POSTINGS] = "SELECT df, postings, term FROM term WHERE hash = ?",
+    [READ_TEXT] = "SELECT text FROM chunk WHERE chunk = ?",
+    [READ_DOC] = "SELECT title, source_url FROM doc WHERE doc = ?",
+};
+
+struct segment_slot {
+    sqlite3 *db;
+    sqlite3_stmt *queries[N_QUERIES];
+};
+
+static bool open_slot(struct segment_slot *s, const char *path, struct err_detail *detail)
+{
+    s->db = segment_sqlite_open(path, detail);
+    bool good = s->db != NULL;
+    for (size_t i = 0; good && i < N_QUERIES; i++) {
+        s->queries[i] = segment_sqlite_prepare(s->db, path, SQL[i], detail);
+        good = s->queries[i] != NULL;
+    }
+    return good;
+}
+
+static void close_slot(struct segment_slot *s)
+{
+    for (size_t i = 0; i < N_QUERIES; i++) {
+        sqlite3_finalize(s->queries[i]);
+    }
+    sqlite3_close(s->db);
+}
+
+static bool check_file(const char *path, const struct digest *expected, struct err_detail *detail)
+{
+    struct digest found;
+    if (!store_digest(path, &found, detail)) {
+        return false;
+    }
+    if (!digest_eq(&found, expected)) {
+        err_detail_set(detail, "%s: the file is damaged (its SHA-256 is not the published one)",
+                       path);
+        return false;
+    }
+    return true;
+}
+
+static bool open_all(struct segment_reader *r, const char *path,
+                     const struct generation_entry *entry, struct err_detail *detail)
+{
+    bool good = check_file(path, &entry->file, detail);
+    for (unsigned i = 0; good && i < r->n_slots; i++) {
+        good = open_slot(&r->slots[i], path, detail);
+    }
+    return good && segment_load(r, r->slots[0].db, path, entry, detail);
+}
+
+struct segment_reader *segment_reader_open(const char *path, const struct generation_entry *entry,
+                                           unsigned n_slots, struct err_detail *detail)
+{
+    struct segment_reader *r = mem_alloc(sizeof(*r));
+    r->refs = 1;
+    r->file = entry->file;
+    r->n_slots = n_slots;
+    r->slots = mem_array(n_slots, sizeof(*r->slots));
+    if (!open_all(r, path, entry, detail)) {
+        segment_reader_unref(r);
+        return NULL;
+    }
+    return r;
+}
+
+struct segment_reader *segment_reader_ref(struct segment_reader *r)
+{
+    __atomic_add_fetch(&r->refs, 1, __ATOMIC_RELAXED);
+    return r;
+}
+
+void segment_reader_unref(struct segment_reader *r)
+{
+    if (!r || __atomic_sub_fetch(&r->refs, 1, __ATOMIC_ACQ_REL) > 0) {
+        return;
+    }
+    for (unsigned i = 0; i < r->n_slots; i++) {
+        close_slot(&r->slots[i]);
+    }
+    free(r->slots);
+    free(r->docs);
+    free(r->chunks);
+    arena_done(&r->arena);
+    free(r);
+}
+
+/* The row with that key, or NULL; *ret_none tells whether it is just not there. */
+static sqlite3_stmt *find_row(struct segment_reader *r, unsigned slot, enum query which,
+                              uint64_t key, bool *ret_none)
+{
+    sqlite3_stmt *s = r->slots[slot].queries[which];
+    sqlite3_reset(s);
+    sqlite3_bind_int64(s, 1, (sqlite3_int64)key);
+    int result = sqlite3_step(s);
+    *ret_none = result == SQLITE_DONE;
+    return result == SQLITE_ROW ? s : NULL;
+}
+
+enum err segment_postings(struct segment_reader *r, unsigned slot, struct slice term,
+                          struct arena *arena, uint32_t *ret_df, struct slice *ret_bytes)
+{
+    bool none = false;
+    sqlite3_stmt *row = find_row(r, slot, READ_POSTINGS, segment_hash(term), &none);
+    *ret_df = 0;
+    *ret_bytes = SLICE_NONE;
+    if (!row || !slice_eq(segment_sqlite_bytes(row, 2), term)) {
+        return row || none ? ERR_OK : ERR_INTERNAL;
+    }
+    sqlite3_int64 df = sqlite3_column_int64(row, 0);
+    if (df < 1 || df > r->n_chunks) {
+        return ERR_INTERNAL;
+    }
+    *ret_df = (uint32_t)df;
+    *ret_bytes = arena_copy(arena, segment_sqlite_bytes(row, 1));
+    return ERR_OK;
+}
+
+enum err segment_text(struct segment_reader *r, unsigned slot, uint32_t chunk,
+                      struct slice *ret_text)
+{
+    bool none = false;
+    sqlite3_stmt *row = find_row(r, slot, READ_TEXT, chunk, &none);
+    *ret_text = row ? segment_sqlite_bytes(row, 0) : SLICE_NONE;
+    return ret_text->p ? ERR_OK : ERR_INTERNAL;
+}
+
+enum err segment_doc_texts(struct segment_reader *r, unsigned slot, uint32_t doc,
+                           struct slice *ret_title, struct slice *ret_source_url)
+{
+    bool none = false;
+    sqlite3_stmt *row = find_row(r, slot, READ_DOC, doc, &none);
+    *ret_title = row ? segment_sqlite_bytes(row, 0) : SLICE_NONE;
+    *ret_source_url = row ? segment_sqlite_bytes(row, 1) : SLICE_NONE;
+    return ret_title->p ? ERR_OK : ERR_INTERNAL;
+}
+
+bool segment_find_doc(const struct segment_reader *r, struct slice doc_id, uint32_t *ret_doc)
+{
+    uint32_t low = 0, high = r->n_docs;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = slice_cmp(r->docs[middle].doc_id, doc_id);
+        if (order == 0) {
+            *ret_doc = middle;
+            return true;
+        }
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return false;
+}
