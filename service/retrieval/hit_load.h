@@ -3,6 +3,7 @@
 #ifndef RETRIEVAL_HIT_LOAD_H
 #define RETRIEVAL_HIT_LOAD_H
 
+#include "service/retrieval/backend.h"
 #include "service/retrieval/segment_reader.h"
 
 /* Fills everything but score and also; all of it is in `arena`. scope is one that

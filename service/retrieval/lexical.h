@@ -6,6 +6,7 @@
 #ifndef RETRIEVAL_LEXICAL_H
 #define RETRIEVAL_LEXICAL_H
 
+#include "service/retrieval/backend.h"
 #include "service/retrieval/segment_reader.h"
 
 #include <stdatomic.h>
