@@ -32,8 +32,8 @@ bool policy_is_revoked(const struct policy *p, const struct claims *c);
 /* A new filter (filter_unref): none where no grant applies or a limit is passed. Never NULL. */
 struct filter *policy_compile(const struct policy *p, const struct claims *c);
 
-/* One line of text for each grant and deny: whether it applies to the claims and why not.
- * For `kbgate check`. */
+/* One line of text for each grant and deny: whether it applies to the claims and the first unmet
+ * condition; one more where a limit puts all of them out of force. For `kbgate check`. */
 void policy_explain(const struct policy *p, const struct claims *c, struct dynbuf *out);
 
 #endif
