@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A segment is built beside its place and renamed into it: a file under a final name is always
+ * whole. Nothing is live before CURRENT is switched, so whatever an interrupted run leaves is swept
+ * up by the next one. */
+#include "service/ingest/publish.h"
+
+#include "service/base/mem.h"
+#include "service/retrieval/generation.h"
+#include "service/retrieval/store_files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { GENERATIONS_KEPT = 1 }; /* before the live one, for a rollback */
+
+struct publishing {
+    const struct collect *c;
+    struct ingest_report *report;
+    struct generation live;
+    struct generation_entry *entries; /* of the next generation */
+    size_t n;
+    struct doc_input *docs; /* as segment_input wants them, in the order of c->docs */
+};
+
+static void progress(const struct publishing *p, uint64_t done)
+{
+    const struct ingest_options *o = p->c->options;
+    if (o->on_progress) {
+        o->on_progress(o->arg, "build", done, p->report->partitions);
+    }
+}
+
+/* Partitions */
+
+static const struct doc_scope *scope_at(const struct publishing *p, size_t i)
+{
+    return &p->c->docs[i].head.scope;
+}
+
+static size_t partition_end(const struct publishing *p, size_t begin)
+{
+    size_t end = begin + 1;
+    while (end < p->c->n && doc_scope_cmp(scope_at(p, begin), scope_at(p, end)) == 0) {
+        end++;
+    }
+    return end;
+}
+
+static void fill_docs(struct publishing *p)
+{
+    for (size_t i = 0; i < p->c->n; i++) {
+        const struct document *d = &p->c->docs[i];
+        p->docs[i] = (struct doc_input){.doc_id = d->head.doc_id,
+                                        .title = d->head.title,
+                                        .source_url = d->head.source_url,
+                                        .published = d->head.published,
+                                        .chunks = d->chunks,
+                                        .n_chunks = d->n_chunks};
+    }
+    for (size_t i = 0; i < p->c->n; i = partition_end(p, i)) {
+        p->report->partitions++;
+    }
+}
+
+/* Documents are sorted by collection. */
+static bool is_replaced(const struct publishing *p, struct slice collection)
+{
+    size_t low = 0, high = p->c->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = slice_cmp(scope_at(p, middle)->collection, collection);
+        if (order == 0) {
+            return true;
+        }
+        low = order < 0 ? middle + 1 : low;
+        high = order < 0 ? high : middle;
+    }
+    return false;
+}
+
+static void carry_over(struct publishing *p)
+{
+    for (size_t i = 0; i < p->live.n; i++) {
+        if (!is_replaced(p, p->live.entries[i].partition.scope.collection)) {
+            p->entries[p->n++] = p->live.entries[i];
+        }
+    }
+}
+
+/* Segments */
+
+/* The live entry with that scope and content, if its file is unharmed. */
+static const struct generation_entry *find_live(const struct publishing *p,
+                                                const struct doc_scope *scope,
+                                                const struct digest *content, const char *path)
+{
+    for (size_t i = 0; i < p->live.n; i++) {
+        const struct generation_entry *e = &p->live.entries[i];
+        struct digest file;
+        if (digest_eq(&e->partition.content, content) &&
+            doc_scope_cmp(&e->partition.scope, scope) == 0) {
+            return store_digest(path, &file, NULL) && digest_eq(&file, &e->file) ? e : NULL;
+        }
+    }
+    return NULL;
+}
+
+static bool build(const struct segment_input *in, const struct digest *content, const char *path,
+                  struct digest *ret_file, struct err_detail *detail)
+{
+    char fresh[STORE_PATH_MAX];
+    int n = snprintf(fresh, sizeof(fresh), "%s.new", path);
+    if (n < 0 || (size_t)n >= sizeof(fresh)) {
+        err_detail_set(detail, "the store's path is too long");
+        return false;
+    }
+    unlink(fresh); /* of an interrupted run */
+    if (!segment_write(in, content, fresh, ret_file, detail)) {
+        unlink(fresh);
+        return false;
+    }
+    if (rename(fresh, path) != 0) {
+        err_detail_set(detail, "%s: cannot rename: %s", fresh, strerror(errno));
+        return false;
+    }
+    return store_sync_parent(path, detail);
+}
+
+static uint64_t count_chunks(const struct segment_input *in)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < in->n_docs; i++) {
+        n += in->docs[i].n_chunks;
+    }
+    return n;
+}
+
+static bool add_partition(struct publishing *p, size_t begin, size_t end, struct err_detail *detail)
+{
+    struct segment_input in = {
+        .scope = *scope_at(p, begin), .docs = p->docs + begin, .n_docs = end - begin};
+    struct generation_entry *entry = &p->entries[p->n++];
+    char path[STORE_PATH_MAX];
+    *entry = (struct generation_entry){
+        .partition = {.scope = in.scope, .n_docs = in.n_docs, .n_chunks = count_chunks(&in)}};
+    segment_content_digest(&in, &entry->partition.content);
+    generation_segment_path(p->c->options->store_dir, &entry->partition.content, path,
+                            sizeof(path));
+    const struct generation_entry *live = find_live(p, &in.scope, &entry->partition.content, path);
+    if (live) {
+        entry->file = live->file;
+        return true;
+    }
+    p->report->built++;
+    return build(&in, &entry->partition.content, path, &entry->file, detail);
+}
+
+static bool add_partitions(struct publishing *p, struct err_detail *detail)
+{
+    uint64_t done = 0;
+    for (size_t i = 0; i < p->c->n;) {
+        size_t end = partition_end(p, i);
+        progress(p, done++);
+        if (!add_partition(p, i, end, detail)) {
+            return false;
+        }
+        i = end;
+    }
+    progress(p, done);
+    return true;
+}
+
+/* The generation */
+
+static int compare_entries(const void *a, const void *b)
+{
+    return doc_scope_cmp(&((const struct generation_entry *)a)->partition.scope,
+                         &((const struct generation_entry *)b)->partition.scope);
+}
+
+/* With nothing built, every entry is a live one: equal numbers mean equal lists. */
+static bool is_changed(const struct publishing *p)
+{
+    return p->report->built > 0 || p->n != p->live.n;
+}
+
+static bool read_name(const char *store_dir, struct ingest_report *report,
+                      struct err_detail *detail)
+{
+    struct generation g;
+    if (!generation_read(store_dir, &g, detail)) {
+        return false;
+    }
+    snprintf(report->generation, sizeof(report->generation), "%s", g.name);
+    generation_done(&g);
+    return true;
+}
+
+static bool publish_locked(struct publishing *p, struct err_detail *detail)
+{
+    const char *store_dir = p->c->options->store_dir;
+    if (!generation_read(store_dir, &p->live, detail)) {
+        return false;
+    }
+    p->docs = mem_array(p->c->n, sizeof(*p->docs));
+    p->entries = mem_array(p->c->n + p->live.n, sizeof(*p->entries));
+    fill_docs(p);
+    carry_over(p);
+    bool ok = add_partitions(p, detail);
+    qsort(p->entries, p->n, sizeof(*p->entries), compare_entries);
+    if (ok && is_changed(p)) {
+        ok = generation_publish(store_dir, p->entries, p->n, detail);
+    }
+    ok = ok && read_name(store_dir, p->report, detail);
+    if (ok) {
+        generation_collect(store_dir, GENERATIONS_KEPT);
+    }
+    free(p->docs);
+    free(p->entries);
+    generation_done(&p->live);
+    return ok;
+}
+
+bool publish_documents(const struct collect *c, struct ingest_report *report,
+                       struct err_detail *detail)
+{
+    struct publishing p = {.c = c, .report = report};
+    int lock = generation_lock(c->options->store_dir, detail);
+    if (lock < 0) {
+        return false;
+    }
+    bool ok = publish_locked(&p, detail);
+    close(lock);
+    return ok;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a file turns into depends on its type alone; what is wrong with it costs that file, or that
+ * record, and is reported. */
+#include "service/ingest/source.h"
+
+#include "service/ingest/chunker.h"
+#include "service/ingest/front_matter.h"
+#include "service/ingest/jsonl.h"
+#include "service/ingest/reader.h"
+#include "service/retrieval/text.h"
+
+/* Any document */
+
+static void add_document(const struct source *s, uint64_t line, const struct fields *f,
+                         const struct outline *o, const struct chunk_input *ready)
+{
+    struct collect *c = s->collect;
+    struct document d = {.path = s->file->relative.p, .line = line};
+    char reason[FIELD_REASON_BYTES];
+    if (!fields_resolve(f, &c->arena, &d.head, reason)) {
+        collect_skip(c, d.path, line, reason);
+        return;
+    }
+    d.chunks = ready;
+    d.n_chunks = ready ? 1 : 0;
+    if (!ready) {
+        d.chunks = chunk_outline(o, d.head.title, &c->arena, &d.n_chunks);
+    }
+    if (d.n_chunks == 0) {
+        collect_skip(c, d.path, line, "no text in it");
+        return;
+    }
+    collect_push(c, &d);
+}
+
+/* Files that are one document */
+
+static struct slice title_from_name(struct slice relative)
+{
+    size_t begin = relative.n, end = relative.n;
+    while (begin && relative.p[begin - 1] != '/') {
+        begin--;
+    }
+    for (size_t i = begin + 1; i < relative.n; i++) {
+        end = relative.p[i] == '.' ? i : end;
+    }
+    return (struct slice){relative.p + begin, end - begin};
+}
+
+static bool read_outline(enum file_type type, struct slice text, struct outline *o,
+                         const char **ret_reason)
+{
+    switch (type) {
+    case FILE_MARKDOWN: return reader_markdown(o, text, ret_reason);
+    case FILE_HTML: return reader_html(o, text, ret_reason);
+    case FILE_TEXT: reader_text(o, text); return true;
+    case FILE_JSONL:
+    case FILE_OTHER: break;
+    }
+    *ret_reason = "unsupported type";
+    return false;
+}
+
+static void read_text_file(const struct source *s, struct slice text)
+{
+    struct collect *c = s->collect;
+    struct fields front = {0}, f = s->entry ? s->entry->fields : (struct fields){0};
+    char reason[FIELD_REASON_BYTES];
+    const char *why = NULL;
+    uint64_t line = 0;
+    struct outline o;
+    size_t n = s->file->type == FILE_MARKDOWN ? front_matter_size(text) : 0;
+    if (n && !front_matter_read((struct slice){text.p, n}, &c->arena, &front, &line, reason)) {
+        collect_skip(c, s->file->relative.p, line, reason);
+        return;
+    }
+    outline_init(&o);
+    if (read_outline(s->file->type, slice_skip(text, n), &o, &why)) {
+        fields_default(&f, &front);
+        fields_default(&f, s->defaults);
+        fields_default(&f, &(struct fields){.id = s->file->relative, .title = outline_title(&o)});
+        fields_default(&f, &(struct fields){.title = title_from_name(s->file->relative)});
+        add_document(s, 0, &f, &o, NULL);
+    } else {
+        collect_skip(c, s->file->relative.p, 0, why);
+    }
+    outline_done(&o);
+}
+
+/* Records */
+
+static struct slice to_nfc(struct arena *arena, struct slice text)
+{
+    struct dynbuf b;
+    dynbuf_init(&b, OUTLINE_MAX_BYTES);
+    text_add_nfc(&b, text);
+    struct slice copy = arena_copy(arena, dynbuf_get(&b));
+    dynbuf_done(&b);
+    return copy;
+}
+
+static void add_ready_chunk(const struct source *s, uint64_t line, const struct fields *f,
+                            const struct record *record)
+{
+    struct arena *arena = &s->collect->arena;
+    struct chunk_input *chunk = arena_alloc(arena, sizeof(*chunk));
+    chunk->text = to_nfc(arena, record->text);
+    chunk->context = record->context.n ? to_nfc(arena, record->context) : SLICE_NONE;
+    add_document(s, line, f, NULL, chunk);
+}
+
+static void add_body(const struct source *s, uint64_t line, struct fields *f,
+                     const struct record *record)
+{
+    static const enum file_type types[] = {
+        [RECORD_TEXT] = FILE_TEXT, [RECORD_MARKDOWN] = FILE_MARKDOWN, [RECORD_HTML] = FILE_HTML};
+    struct collect *c = s->collect;
+    struct dynbuf body;
+    struct outline o;
+    char reason[FIELD_REASON_BYTES];
+    const char *why = reason;
+    dynbuf_init(&body, INGEST_FILE_MAX_BYTES);
+    dynbuf_add(&body, record->body);
+    outline_init(&o);
+    if (file_to_text(&body, reason) &&
+        read_outline(types[record->format], dynbuf_get(&body), &o, &why)) {
+        fields_default(f, &(struct fields){.title = outline_title(&o)});
+        add_document(s, line, f, &o, NULL);
+    } else {
+        collect_skip(c, s->file->relative.p, line, why);
+    }
+    outline_done(&o);
+    dynbuf_done(&body);
+}
+
+static void on_record(void *arg, uint64_t line, const json_t *object, const char *broken)
+{
+    const struct source *s = arg;
+    struct collect *c = s->collect;
+    struct record record;
+    char reason[FIELD_REASON_BYTES];
+    if (!object) {
+        collect_skip(c, s->file->relative.p, line, broken);
+        return;
+    }
+    if (!record_from_json(object, &c->arena, &record, reason)) {
+        collect_skip(c, s->file->relative.p, line, reason);
+        return;
+    }
+    struct fields f = s->entry ? s->entry->fields : (struct fields){0};
+    struct slice url = f.source_url;
+    f.id = f.title = f.source_url = SLICE_NONE;
+    fields_default(&f, &record.fields);
+    fields_default(&f, &(struct fields){.source_url = url});
+    fields_default(&f, s->defaults);
+    if (record.text.p) {
+        add_ready_chunk(s, line, &f, &record);
+    } else {
+        add_body(s, line, &f, &record);
+    }
+}
+
+/* Files */
+
+void source_read(const struct source *s)
+{
+    struct collect *c = s->collect;
+    struct dynbuf bytes;
+    char reason[FIELD_REASON_BYTES];
+    dynbuf_init(&bytes, INGEST_FILE_MAX_BYTES + 1);
+    bool lines = s->file->type == FILE_JSONL;
+    if (!file_read(s->file->path, &bytes, reason) || (!lines && !file_to_text(&bytes, reason))) {
+        collect_skip(c, s->file->relative.p, 0, reason);
+    } else {
+        c->report->files++;
+        if (lines) {
+            jsonl_each(dynbuf_get(&bytes), on_record, (void *)(uintptr_t)s);
+        } else {
+            read_text_file(s, dynbuf_get(&bytes));
+        }
+    }
+    dynbuf_done(&bytes);
+}
