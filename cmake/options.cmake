@@ -18,6 +18,9 @@ add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Wswitch-enum -Wformat=2
 if(KB_WERROR)
     add_compile_options(-Werror)
 endif()
+if(KB_FUZZ)
+    add_compile_options(-fsanitize=fuzzer-no-link) # coverage of our libraries guides the search
+endif()
 if(KB_SANITIZE)
     add_compile_options(-fsanitize=${KB_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${KB_SANITIZE})
