@@ -6,6 +6,8 @@
 
 #include "service/base/mem.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct policy_file {
@@ -53,8 +55,13 @@ static bool is_scope_token(struct slice text)
 }
 
 void policy_error(const struct policy *p, const struct yaml_node *map, const char *key,
-                  struct err_detail *detail, const char *reason)
+                  struct err_detail *detail, const char *format, ...)
 {
+    char reason[sizeof(detail->text)];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(reason, sizeof(reason), format, args);
+    va_end(args);
     const struct yaml_node *child = map->first;
     while (child && !slice_is(child->key, key)) {
         child = child->next;
@@ -67,7 +74,8 @@ static bool check_challenge_scopes(const struct policy *p, struct err_detail *de
     for (size_t i = 0; i < p->challenge_scopes.n; i++) {
         if (!is_scope_token(p->challenge_scopes.items[i])) {
             policy_error(p, yaml_root(p->doc), "challenge_scopes", detail,
-                         "must list scopes: printable ASCII without space, \" and \\");
+                         "holds `%.64s`; a scope is printable ASCII without space, \" and \\",
+                         p->challenge_scopes.items[i].p);
             return false;
         }
     }

@@ -58,7 +58,7 @@ struct issuer_reader {
 static bool refuse(const struct issuer_reader *r, const struct yaml_node *map, const char *key,
                    const char *reason)
 {
-    policy_error(r->policy, map, key, r->detail, reason);
+    policy_error(r->policy, map, key, r->detail, "%s", reason);
     return false;
 }
 

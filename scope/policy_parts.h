@@ -55,7 +55,8 @@ bool policy_read_denies(struct policy *p, const struct yaml_node *list, struct e
 
 /* Writes "FILE:LINE: key `KEY`: …" with the line of map's own KEY, or of map where it has none. */
 void policy_error(const struct policy *p, const struct yaml_node *map, const char *key,
-                  struct err_detail *detail, const char *reason);
+                  struct err_detail *detail, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
 /* Why a caller gets nothing before any grant is looked at; NULL: nothing stands against it. */
 const char *policy_bar(const struct policy *p, const struct claims *c);

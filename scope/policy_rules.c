@@ -66,9 +66,11 @@ static bool read_set(const struct rule_reader *r, const char *key, const struct 
             return false;
         }
         if (!star && !scope_name_is_valid(texts->items[i])) {
-            policy_error(r->policy, r->node, key, r->detail,
-                         "must list names: 1 to 64 letters, digits, . _ - beginning with a letter "
-                         "or digit; or \"*\" alone");
+            policy_error(
+                r->policy, r->node, key, r->detail,
+                "holds `%.64s`; a name is 1 to 64 letters, digits, . _ - beginning with a letter "
+                "or digit",
+                texts->items[i].p);
             return false;
         }
         ret_set->all = star;
@@ -136,16 +138,18 @@ static bool check_tenants(const struct rule_reader *r, const struct yaml_texts *
         if (!tenant_is_known(r->policy, tenants->items[i])) {
             policy_error(
                 r->policy, r->node, "tenants", r->detail,
-                "names a tenant that no issuer's tenants hold; add it there or correct it");
+                "names `%.64s`, which no issuer's tenants hold; add it there or correct it",
+                tenants->items[i].p);
             return false;
         }
     }
     return true;
 }
 
-static bool refuse_repeated_id(const struct rule_reader *r)
+static bool refuse_repeated_id(const struct rule_reader *r, struct slice id)
 {
-    policy_error(r->policy, r->node, "id", r->detail, "is used twice; give each its own");
+    policy_error(r->policy, r->node, "id", r->detail, "`%.64s` is used twice; give each its own",
+                 id.p);
     return false;
 }
 
@@ -159,7 +163,7 @@ static bool read_grant(struct rule_reader *r, struct grant *ret_grant)
     ret_grant->tenants = file.tenants;
     for (const struct grant *other = r->policy->grants; other < ret_grant; other++) {
         if (slice_eq(other->id, file.id)) {
-            return refuse_repeated_id(r);
+            return refuse_repeated_id(r, file.id);
         }
     }
     if (!check_tenants(r, &file.tenants) ||
@@ -180,7 +184,7 @@ static bool read_deny(struct rule_reader *r, struct deny *ret_deny)
     ret_deny->has_unless = file.unless != NULL;
     for (const struct deny *other = r->policy->denies; other < ret_deny; other++) {
         if (slice_eq(other->id, file.id)) {
-            return refuse_repeated_id(r);
+            return refuse_repeated_id(r, file.id);
         }
     }
     if (file.unless && !condition_read(r->policy->doc, file.unless, &ret_deny->unless, r->detail)) {

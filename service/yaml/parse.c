@@ -13,6 +13,7 @@ struct frame {
     struct yaml_node *container;
     struct yaml_node *last;
     struct slice key; /* map: the key that waits for its value */
+    int key_line;
 };
 
 struct build {
@@ -59,7 +60,10 @@ static struct yaml_node *add_node(struct build *b, enum yaml_kind kind, int line
         return node;
     }
     struct frame *top = &b->frames[b->depth - 1];
-    node->key = top->key;
+    if (top->key.p) {
+        node->key = top->key;
+        node->line = top->key_line;
+    }
     top->key = SLICE_NONE;
     if (top->last) {
         top->last->next = node;
@@ -146,6 +150,7 @@ static bool take_key(struct build *b, int line, struct slice text)
         return refuse(b, line, "a key is empty; name it");
     }
     b->frames[b->depth - 1].key = text;
+    b->frames[b->depth - 1].key_line = line;
     return true;
 }
 

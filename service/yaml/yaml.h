@@ -20,7 +20,7 @@ enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
 
 struct yaml_node {
     enum yaml_kind kind;
-    int line;                      /* 1-based, where the value begins */
+    int line;                      /* 1-based: where its key stands, in a list where it begins */
     bool quoted;                   /* scalar: written in quotes, so never a bool or an int */
     struct slice key;              /* in a map: its key; else SLICE_NONE */
     struct slice text;             /* scalar; a NUL follows it, as with key */

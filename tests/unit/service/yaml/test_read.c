@@ -137,7 +137,7 @@ Test(yaml_read, names_the_map_a_key_is_missing_from)
     };
     struct sample s = {0};
     cr_assert_not(yaml_read(doc, yaml_root(doc)->first->next, fields, 2, &s, &detail));
-    cr_assert_str_eq(detail.text, "f.yaml:3: key `text`: is missing from limits; add it");
+    cr_assert_str_eq(detail.text, "f.yaml:2: key `text`: is missing from limits; add it");
     yaml_free(doc);
 }
 
