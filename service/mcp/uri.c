@@ -9,12 +9,14 @@
 #define DOC_PREFIX "kb://doc/"
 #define CHUNK_PREFIX "kb://chunk/"
 
-/* What may stand in a URI as it is, the escape's own mark included (RFC 3986 §2). */
+/* What may stand in a URI as it is, the escape's own mark included (RFC 3986 §2), and bytes past
+ * ASCII (RFC 3987): a model that copies an id into a template does not escape them. */
 static bool is_uri_char(char c)
 {
     bool letter_or_digit =
         (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-    return letter_or_digit || (c && strchr("%-._~:/?#[]@!$&'()*+,;=", c));
+    return letter_or_digit || (unsigned char)c >= 0x80 ||
+           (c && strchr("%-._~:/?#[]@!$&'()*+,;=", c));
 }
 
 static bool has_control(struct slice text)
@@ -36,7 +38,7 @@ static bool decode_part(struct slice part, struct arena *arena, struct slice *re
     }
     struct dynbuf decoded;
     dynbuf_init(&decoded, part.n);
-    bool good = part.n > 0 && decode_percent(&decoded, part, false);
+    bool good = part.n > 0 && utf8_is_valid(part) && decode_percent(&decoded, part, false);
     good = good && utf8_is_valid(dynbuf_get(&decoded)) && !has_control(dynbuf_get(&decoded));
     *ret_part = good ? arena_copy(arena, dynbuf_get(&decoded)) : SLICE_NONE;
     dynbuf_done(&decoded);

@@ -160,7 +160,8 @@ static bool validates(const json_t *schema, json_t *value)
 
 #define TAIL "\"index_version\":\"kb1-x\",\"results\":[]"
 #define HIT                                                                                        \
-    "\"chunk_id\":\"hr/a/3\",\"doc_id\":\"a\",\"collection\":\"hr\",\"position\":3,"               \
+    "\"chunk_id\":\"hr/a/"                                                                         \
+    "3\",\"doc_id\":\"a\",\"title\":\"\",\"collection\":\"hr\",\"doc_type\":\"t\",\"position\":3," \
     "\"score\":0.968254,\"text\":\"x\""
 
 Test(tool, output_schema_holds_for_every_outcome)
