@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures every topic shares: one corpus and store for the run, one running service, tokens."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import corpus
+import service as kb
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        item.add_marker(pytest.mark.integration)
+
+
+def pytest_report_header():
+    return f"kbgate: {kb.KBGATE}"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def clean_environment():
+    """No variable of whoever runs the tests reaches kbgate or a client."""
+    for name in list(os.environ):
+        if name.lower().endswith("_proxy") or name.startswith(("KBGATE_TOKEN", "MCP_")):
+            del os.environ[name]
+
+
+@pytest.fixture(scope="session")
+def corpus_folder(tmp_path_factory) -> Path:
+    return corpus.write(tmp_path_factory.mktemp("corpus"))
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory, corpus_folder) -> Path:
+    """The corpus, ingested. Tests that publish make a store of their own."""
+    folder = tmp_path_factory.mktemp("store") / "store"
+    kb.ingest(folder, corpus_folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory, store):
+    """A running service that tests share: they leave it running and unchanged."""
+    shared = kb.Service(tmp_path_factory.mktemp("service"), store).start()
+    yield shared
+    code = shared.stop()
+    assert code == 0, f"serve ended with {code}\n{shared.log_text()}"
+    # A build with sanitizers writes its findings into the log.
+    assert "Sanitizer" not in shared.log_text() and "runtime error" not in shared.log_text(), shared.log_text()
+
+
+@pytest.fixture
+def own_server(tmp_path, store):
+    """make(**options) starts a service of the test's own; see service.Service."""
+    made = []
+
+    def make(start=True, **options):
+        options.setdefault("store", store)
+        one = kb.Service(tmp_path / f"service{len(made)}", **options)
+        made.append(one)
+        return one.start() if start else one
+
+    yield make
+    for one in made:
+        one.stop()
+        log = one.home / "serve.log"
+        assert not log.exists() or "Sanitizer" not in one.log_text(), one.log_text()
+
+
+@pytest.fixture(scope="session")
+def token(server) -> str:
+    """Sees everything but what is embargoed."""
+    return server.mint("kb:read kb:all", sub="everything")
+
+
+@pytest.fixture(scope="session")
+def restricted_token(server) -> str:
+    """Sees what is public in handbook and faq."""
+    return server.mint("kb:read", sub="restricted")

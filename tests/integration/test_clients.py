@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real MCP clients, pinned, over HTTP and stdio, in both eras: what an agent's client does.
+
+A client validates structuredContent against outputSchema by itself; the tests do it once more, for
+all four outcomes.
+"""
+
+import json
+import os
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import drivers
+import service as kb
+
+pytestmark = pytest.mark.conformance
+
+FOUND = {"query": "How far ahead do I have to book travel?", "top_k": 3}
+NOTHING = {"query": "xylophone zygote quasar"}
+INVALID = {"query": "travel", "top_k": 21}
+SNAPSHOTS = Path(__file__).resolve().parent / "snapshots"
+
+
+def check_outcome(result: dict, schema: dict, kind: str | None) -> dict:
+    """One shape for every outcome; the text block is the exact JSON of structuredContent."""
+    assert "raised" not in result, result
+    outcome = result["structuredContent"]
+    jsonschema.validate(outcome, schema)
+    assert [block["type"] for block in result["content"]] == ["text"]
+    assert json.loads(result["content"][0]["text"]) == outcome
+    assert bool(result.get("isError")) == (kind in ("invalid_input", "retryable"))
+    assert outcome.get("error", {}).get("type") == kind, outcome
+    if kind is not None:
+        assert outcome["results"] == []
+    return outcome
+
+
+def check_found(outcome: dict) -> None:
+    assert outcome["index_version"].startswith("kb1-")
+    assert 1 <= len(outcome["results"]) <= 3
+    best = outcome["results"][0]
+    assert best["doc_id"] in ("handbook/travel.md", "faq/travel.md")
+    assert "fourteen days ahead" in best["text"]
+    scores = [r["score"] for r in outcome["results"]]
+    assert scores == sorted(scores, reverse=True) and 0 < scores[-1] and scores[0] <= 1
+
+
+def check_retryable(outcome: dict) -> None:
+    error = outcome["error"]
+    assert error["budget"] == "tenant/minute"
+    assert 0 < error["retry_after_ms"] <= 60_000
+
+
+@pytest.mark.parametrize("client", drivers.SDKS, ids=str)
+def test_sdk_lists_one_tool_and_gets_every_outcome(client, server, token, tmp_path):
+    steps = [["tools/list"], ["tools/call", FOUND], ["tools/call", NOTHING], ["tools/call", INVALID]]
+    seen = drivers.run(client, server, token, steps, tmp_path)
+    assert seen["version"] == client.version
+    assert seen["server"]["name"] == "kbgate"
+    tools, found, nothing, invalid = seen["results"]
+    assert [tool["name"] for tool in tools["tools"]] == ["search_kb"]
+    schema = tools["tools"][0]["outputSchema"]
+    check_found(check_outcome(found, schema, None))
+    check_outcome(nothing, schema, "empty")
+    assert check_outcome(invalid, schema, "invalid_input")["error"]["field"] == "top_k"
+
+
+@pytest.mark.parametrize("client", drivers.SDKS, ids=str)
+def test_sdk_gets_retryable_when_the_budget_is_spent(client, own_server, tmp_path):
+    service = own_server(start=client.transport == "http")
+    token = service.mint("kb:read", tenant="meagre")
+    steps = [["tools/list"], ["tools/call", FOUND], ["tools/call", NOTHING], ["tools/call", FOUND]]
+    tools, found, spent, again = drivers.run(client, service, token, steps, tmp_path)["results"]
+    schema = tools["tools"][0]["outputSchema"]
+    check_found(check_outcome(found, schema, None))
+    check_retryable(check_outcome(spent, schema, "retryable"))
+    assert again["content"] == found["content"], "a repeat is free and changes nothing"
+
+
+@pytest.mark.parametrize("client", drivers.SDKS, ids=str)
+def test_sdk_reads_resources_and_prompts(client, server, token, tmp_path):
+    found = server.search(token, **FOUND)["results"][0]
+    document = f"kb://doc/{found['collection']}/{found['doc_id']}"
+    missing = "kb://doc/handbook/no-such-document.md"
+    steps = [
+        ["resources/list"],
+        ["resources/templates/list"],
+        ["resources/read", "kb://index"],
+        ["resources/read", document],
+        ["resources/read", missing],
+        ["prompts/list"],
+        ["prompts/get", "literature_summary", {"topic": "travel"}],
+    ]
+    resources, templates, index, doc, absent, prompts, prompt = drivers.run(client, server, token, steps, tmp_path)["results"]
+    assert [r["uri"] for r in resources["resources"]] == ["kb://index"]
+    assert [t["uriTemplate"] for t in templates["resourceTemplates"]] == [
+        "kb://doc/{collection}/{+doc_id}",
+        "kb://chunk/{+chunk_id}",
+    ]
+    assert index["contents"][0]["uri"] == "kb://index"
+    assert "fourteen days ahead" in doc["contents"][0]["text"]
+    assert absent["raised"]["code"] == (-32602 if client.version == kb.MODERN else -32002)
+    assert [p["name"] for p in prompts["prompts"]] == ["literature_summary"]
+    assert "travel" in json.dumps(prompt["messages"])
+
+
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+@pytest.mark.parametrize("era", ["legacy", "auto", "modern"])
+def test_inspector_lists_calls_and_reads(transport, era, server, token, tmp_path):
+    def inspect(method, *args):
+        return drivers.inspect(server, token, transport, era, method, tmp_path, *args)
+
+    def call(arguments):
+        return inspect("tools/call", "--tool-name", "search_kb", "--tool-args-json", json.dumps(arguments))
+
+    code, tools = inspect("tools/list")
+    assert code == 0 and [tool["name"] for tool in tools["tools"]] == ["search_kb"]
+    schema = tools["tools"][0]["outputSchema"]
+    code, found = call(FOUND)
+    check_found(check_outcome(found, schema, None))
+    assert code == 0
+    code, nothing = call(NOTHING)
+    check_outcome(nothing, schema, "empty")
+    assert code == 0
+    code, invalid = call(INVALID)
+    check_outcome(invalid, schema, "invalid_input")
+    assert code == 5, "a tool error"
+    code, index = inspect("resources/read", "--uri", "kb://index")
+    assert code == 0 and index["contents"][0]["uri"] == "kb://index"
+    code, prompt = inspect("prompts/get", "--prompt-name", "literature_summary", "--prompt-args", "topic=travel")
+    assert code == 0 and prompt["messages"]
+
+
+def test_inspector_finds_the_schemas_portable(server, token, tmp_path):
+    code, _ = drivers.inspect(server, token, "http", "legacy", "tools/list", tmp_path, "--strict")
+    assert code == 0
+
+
+def test_inspector_gets_retryable_when_the_budget_is_spent(own_server, tmp_path):
+    service = own_server()
+    token = service.mint("kb:read", tenant="meagre")
+    schema = service.rpc("tools/list", {}, token).json()["result"]["tools"][0]["outputSchema"]
+    service.search(token, **FOUND)
+    code, spent = drivers.inspect(
+        service, token, "http", "modern", "tools/call", tmp_path,
+        "--tool-name", "search_kb", "--tool-args-json", json.dumps(NOTHING),
+    )
+    assert code == 5
+    check_retryable(check_outcome(spent, schema, "retryable"))
+
+
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+def test_a_client_with_a_bad_token_is_turned_away(transport, server, tmp_path):
+    client = drivers.Client("sdk-v1", "sdk_v1.mjs", transport, "legacy", kb.LEGACY)
+    with pytest.raises(AssertionError) as refused:
+        drivers.run(client, server, "not.a.token", [["tools/list"]], tmp_path)
+    assert "exit 1" in str(refused.value)
+    assert "search_kb" not in str(refused.value)
+
+
+LISTS = {
+    "tools": ("tools/list", {}),
+    "resources": ("resources/list", {}),
+    "templates": ("resources/templates/list", {}),
+    "prompts": ("prompts/list", {}),
+    "prompt": ("prompts/get", {"name": "literature_summary", "arguments": {"topic": "travel"}}),
+    "index": ("resources/read", {"uri": "kb://index"}),
+    "discover": ("server/discover", {}),
+}
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+@pytest.mark.parametrize("name", LISTS)
+def test_what_clients_are_told_equals_the_reviewed_snapshot(name, era, server, restricted_token):
+    """A change of any text a model reads has to be seen in review: KB_UPDATE_SNAPSHOTS=1 writes them anew."""
+    method, params = LISTS[name]
+    if name == "discover" and era == "legacy":
+        pytest.skip("there is no server/discover before 2026-07-28")
+    reply = server.rpc(method, params, restricted_token, modern=era == "modern")
+    assert reply.status == 200, reply.body
+    told = json.dumps(reply.json()["result"], indent=2, ensure_ascii=False) + "\n"
+    file = SNAPSHOTS / f"{name}-{era}.json"
+    if os.environ.get("KB_UPDATE_SNAPSHOTS"):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(told, encoding="utf-8")
+    assert told == file.read_text(encoding="utf-8")
