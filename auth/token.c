@@ -112,7 +112,7 @@ enum token_result token_verify(const struct token_trust *trust, struct slice tok
 const char *token_result_name(enum token_result result)
 {
     static const char *const NAMES[TOKEN_RESULT_COUNT] = {
-#define X(name, text) [name] = text,
+#define X(name, text) [name] = (text),
         TOKEN_TABLE(X)
 #undef X
     };

@@ -18,12 +18,21 @@ enum { TOKEN_MAX_BYTES = 8 * 1024 };
     X(TOKEN_OK, "ok")                                                                              \
     X(TOKEN_TOO_LARGE, "too_large")                                                                \
     X(TOKEN_MALFORMED, "malformed")                                                                \
-    X(TOKEN_ENCODING, "encoding") X(TOKEN_JSON, "json") X(TOKEN_ALG, "alg")                        \
-        X(TOKEN_HEADER, "header") X(TOKEN_TYP, "typ") X(TOKEN_KID, "kid")                          \
-            X(TOKEN_ISSUER, "issuer") X(TOKEN_KEY, "unknown_key") X(TOKEN_SIGNATURE, "signature")  \
-                X(TOKEN_AUDIENCE, "audience") X(TOKEN_EXPIRED, "expired")                          \
-                    X(TOKEN_NOT_YET, "not_yet_valid") X(TOKEN_LIFETIME, "lifetime")                \
-                        X(TOKEN_CLAIM, "claim") X(TOKEN_REVOKED, "revoked")
+    X(TOKEN_ENCODING, "encoding")                                                                  \
+    X(TOKEN_JSON, "json")                                                                          \
+    X(TOKEN_ALG, "alg")                                                                            \
+    X(TOKEN_HEADER, "header")                                                                      \
+    X(TOKEN_TYP, "typ")                                                                            \
+    X(TOKEN_KID, "kid")                                                                            \
+    X(TOKEN_ISSUER, "issuer")                                                                      \
+    X(TOKEN_KEY, "unknown_key")                                                                    \
+    X(TOKEN_SIGNATURE, "signature")                                                                \
+    X(TOKEN_AUDIENCE, "audience")                                                                  \
+    X(TOKEN_EXPIRED, "expired")                                                                    \
+    X(TOKEN_NOT_YET, "not_yet_valid")                                                              \
+    X(TOKEN_LIFETIME, "lifetime")                                                                  \
+    X(TOKEN_CLAIM, "claim")                                                                        \
+    X(TOKEN_REVOKED, "revoked")
 
 enum token_result {
 #define X(name, text) name,
