@@ -23,9 +23,9 @@ static bool make_room(struct dynbuf *b, size_t n)
         b->failed = true;
         return false;
     }
-    if (b->cap - b->n < n) {
+    if (b->cap - b->n <= n) { /* one byte stays free for dynbuf_text */
         size_t cap = b->cap ? b->cap : 128;
-        while (cap - b->n < n) {
+        while (cap - b->n <= n) {
             cap *= 2;
         }
         b->p = mem_realloc(b->p, cap);
@@ -65,6 +65,15 @@ void dynbuf_add_int(struct dynbuf *b, int64_t value)
         dynbuf_add_byte(b, '-');
     }
     dynbuf_add(b, (struct slice){digits + at, sizeof(digits) - at});
+}
+
+const char *dynbuf_text(struct dynbuf *b)
+{
+    if (!make_room(b, 0)) {
+        return NULL;
+    }
+    b->p[b->n] = '\0';
+    return b->p;
 }
 
 void dynbuf_cut(struct dynbuf *b, size_t n)

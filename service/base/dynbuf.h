@@ -26,6 +26,10 @@ void dynbuf_add_byte(struct dynbuf *b, char byte);
 /* Decimal, whatever the locale. */
 void dynbuf_add_int(struct dynbuf *b, int64_t value);
 
+/* The bytes so far with a NUL behind them that counts neither as a byte nor against the ceiling;
+ * NULL where the buffer failed. Valid until the next add. */
+const char *dynbuf_text(struct dynbuf *b);
+
 /* Forgets what was added after the buffer held n bytes. */
 void dynbuf_cut(struct dynbuf *b, size_t n);
 

@@ -29,7 +29,6 @@ static void write_call(struct dynbuf *body, struct slice arguments)
     json_member_raw(&w, "arguments", arguments);
     json_object_end(&w);
     json_object_end(&w);
-    dynbuf_add_byte(body, '\0');
 }
 
 static struct curl_slist *make_headers(const char *token)
@@ -42,8 +41,8 @@ static struct curl_slist *make_headers(const char *token)
         dynbuf_init(&line, 64 * 1024);
         dynbuf_add_text(&line, "Authorization: Bearer ");
         dynbuf_add_text(&line, token);
-        dynbuf_add_byte(&line, '\0');
-        headers = curl_slist_append(headers, line.p);
+        headers =
+            curl_slist_append(headers, line.failed ? "Authorization: Bearer" : dynbuf_text(&line));
         dynbuf_done(&line);
     }
     return headers;
@@ -102,7 +101,8 @@ bool search_http(const char *url, const char *token, struct slice arguments, str
     write_call(&body, arguments);
     struct curl_slist *headers = make_headers(token);
     CURL *curl = curl_easy_init();
-    CURLcode code = post(curl, url, body.p, headers, &answer, &status);
+    const char *text = dynbuf_text(&body);
+    CURLcode code = text ? post(curl, url, text, headers, &answer, &status) : CURLE_OUT_OF_MEMORY;
     bool good = code == CURLE_OK;
     if (good) {
         good = take_outcome(dynbuf_get(&answer), status, out, detail);

@@ -9,9 +9,9 @@
 
 void gate_resource_metadata(struct gate *g, struct dynbuf *out)
 {
-    struct snapshot *s = gate_snapshot(g);
+    struct access_rules *s = gate_access_rules(g);
     challenge_metadata(out, &s->challenge);
-    snapshot_unref(s);
+    access_rules_unref(s);
 }
 
 void gate_metrics(struct gate *g, struct dynbuf *out)
@@ -63,7 +63,7 @@ static bool is_audience(const struct issuer *issuer, struct slice resource)
 
 bool gate_may_serve(struct gate *g, const char *listen, const char *host, struct err_detail *detail)
 {
-    const struct token_trust *trust = &g->snapshot->trust;
+    const struct token_trust *trust = &g->access->trust;
     const char *policy = g->config->policy_file, *url = g->config->public_url;
     for (size_t i = 0; i < trust->n; i++) {
         const struct issuer *issuer = &trust->issuers[i];
@@ -122,7 +122,7 @@ bool gate_explain_token(struct gate *g, struct slice token, struct dynbuf *out)
     struct arena arena;
     struct claims claims;
     arena_init(&arena);
-    const struct snapshot *s = g->snapshot;
+    const struct access_rules *s = g->access;
     enum token_result result = token_verify(&s->trust, token, clock_unix_ms(), &arena, &claims);
     if (result == TOKEN_OK && policy_is_revoked(s->policy, &claims)) {
         result = TOKEN_REVOKED;

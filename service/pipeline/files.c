@@ -45,5 +45,4 @@ void file_beside(const char *base, struct slice path, struct dynbuf *out)
         dynbuf_add(out, (struct slice){base, (size_t)(slash - base) + 1});
     }
     dynbuf_add(out, path);
-    dynbuf_add_byte(out, '\0');
 }

@@ -10,7 +10,7 @@
  * that names `what`, the path and the fix. */
 bool file_read(const char *path, const char *what, struct dynbuf *out, struct err_detail *detail);
 
-/* path, or folder-of(base) "/" path where path is relative. Writes a NUL-terminated text. */
+/* path, or folder-of(base) "/" path where path is relative. */
 void file_beside(const char *base, struct slice path, struct dynbuf *out);
 
 #endif

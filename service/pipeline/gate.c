@@ -170,8 +170,8 @@ static bool open_parts(struct gate *g, const char *config_path, struct err_detai
         !make_profile(g, config_path, detail)) {
         return false;
     }
-    g->snapshot = snapshot_load(c->policy_file, c->public_url, detail);
-    if (!g->snapshot || !open_audit(g, detail)) {
+    g->access = access_rules_load(c->policy_file, c->public_url, detail);
+    if (!g->access || !open_audit(g, detail)) {
         return false;
     }
     g->workers = worker_pool_new(worker_count(c), (size_t)c->worker_queue);
@@ -216,17 +216,17 @@ void gate_close(struct gate *g)
     if (g->audit_fd >= 0) {
         close(g->audit_fd);
     }
-    snapshot_unref(g->snapshot);
+    access_rules_unref(g->access);
     dynbuf_done(&g->fence_key);
     dynbuf_done(&g->audit_key);
     pthread_mutex_destroy(&g->lock);
     free(g);
 }
 
-struct snapshot *gate_snapshot(struct gate *g)
+struct access_rules *gate_access_rules(struct gate *g)
 {
     pthread_mutex_lock(&g->lock);
-    struct snapshot *s = snapshot_ref(g->snapshot);
+    struct access_rules *s = access_rules_ref(g->access);
     pthread_mutex_unlock(&g->lock);
     return s;
 }
@@ -234,17 +234,18 @@ struct snapshot *gate_snapshot(struct gate *g)
 static void take_up_policy(struct gate *g)
 {
     struct err_detail detail = {""};
-    struct snapshot *next = snapshot_load(g->config->policy_file, g->config->public_url, &detail);
+    struct access_rules *next =
+        access_rules_load(g->config->policy_file, g->config->public_url, &detail);
     if (!next) {
         atomic_fetch_add(&g->metrics.policy_reload_failures, 1);
         log_event(LOG_ERROR, "policy_reload_failed", detail.text);
         return;
     }
     pthread_mutex_lock(&g->lock);
-    struct snapshot *old = g->snapshot;
-    g->snapshot = next;
+    struct access_rules *old = g->access;
+    g->access = next;
     pthread_mutex_unlock(&g->lock);
-    snapshot_unref(old);
+    access_rules_unref(old);
     atomic_fetch_add(&g->metrics.policy_reloads, 1);
     log_event(LOG_INFO, "policy_reloaded", "the policy or a key file changed");
 }
@@ -252,12 +253,12 @@ static void take_up_policy(struct gate *g)
 static void tick_policy(struct gate *g, bool reload)
 {
     struct digest now;
-    bool readable = snapshot_fingerprint(g->config->policy_file, g->snapshot, &now);
-    bool changed = readable && !digest_eq(&now, &g->snapshot->fingerprint) &&
+    bool readable = access_rules_fingerprint(g->config->policy_file, g->access, &now);
+    bool changed = readable && !digest_eq(&now, &g->access->fingerprint) &&
                    !digest_eq(&now, &g->refused_policy);
     if (changed || reload) {
         take_up_policy(g);
-        if (!digest_eq(&now, &g->snapshot->fingerprint)) {
+        if (!digest_eq(&now, &g->access->fingerprint)) {
             g->refused_policy = now; /* refused: say so once, not twice a second */
         }
     }

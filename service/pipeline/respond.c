@@ -86,7 +86,7 @@ enum step_result respond_challenge(struct request *r, enum challenge c)
     if (r->in.surface == SURFACE_STDIO) {
         return challenge_on_stdio(r, c);
     }
-    challenge_header(&r->challenge, &r->snapshot->challenge, c);
+    challenge_header(&r->challenge, &r->access->challenge, c);
     r->reply.www_authenticate = dynbuf_get(&r->challenge);
     struct slice body = challenge_body(c);
     if (!body.n) {

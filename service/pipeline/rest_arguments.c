@@ -26,10 +26,10 @@ static bool add_pair(json_t *object, struct slice name, struct slice value)
     bool good = decode_percent(&key, name, true) && decode_percent(&text, value, true) &&
                 utf8_is_valid(dynbuf_get(&key)) && utf8_is_valid(dynbuf_get(&text));
     if (good) {
-        dynbuf_add_byte(&key, '\0');
-        const char *member = strcmp(key.p, "q") == 0 ? "query" : key.p;
+        const char *name_text = dynbuf_text(&key);
+        const char *member = strcmp(name_text, "q") == 0 ? "query" : name_text;
         struct slice s = dynbuf_get(&text);
-        good = strcmp(key.p, "query") != 0 && !json_object_get(object, member) &&
+        good = strcmp(name_text, "query") != 0 && !json_object_get(object, member) &&
                json_object_set_new(object, member, json_stringn(s.p, s.n)) == 0;
     }
     dynbuf_done(&key);

@@ -204,7 +204,7 @@ struct request *request_new(struct gate *g, struct loop *l, const struct request
     r->on_reply = on_reply;
     r->door = door;
     r->started_us = r->step_us = clock_mono_us();
-    r->snapshot = gate_snapshot(g);
+    r->access = gate_access_rules(g);
     r->deadline.on_expired = on_deadline;
     r->cache_op.on_done = on_cache_done;
     r->budget_op.on_done = on_budget_done;
@@ -245,7 +245,7 @@ void request_free(struct request *r)
     filter_unref(r->filter);
     mcp_call_done(&r->mcp);
     json_decref(r->rest_arguments);
-    snapshot_unref(r->snapshot);
+    access_rules_unref(r->access);
     dynbuf_done(&r->answer);
     dynbuf_done(&r->body);
     dynbuf_done(&r->challenge);

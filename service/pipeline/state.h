@@ -11,11 +11,11 @@
 #include "service/mcp/render.h"
 #include "service/mcp/search_args.h"
 #include "service/mcp/uri.h"
+#include "service/pipeline/access_rules.h"
 #include "service/pipeline/admin.h"
 #include "service/pipeline/gate.h"
 #include "service/pipeline/metrics.h"
 #include "service/pipeline/request.h"
-#include "service/pipeline/snapshot.h"
 #include "service/retrieval/backend.h"
 #include "service/retrieval/shape.h"
 
@@ -28,8 +28,8 @@ enum {
 
 struct gate {
     const struct config_values *config;
-    pthread_mutex_t lock; /* for `snapshot` alone */
-    struct snapshot *snapshot;
+    pthread_mutex_t lock; /* for `access` alone */
+    struct access_rules *access;
     struct answer_profile profile;
     struct dynbuf fence_key, audit_key;
     struct worker_pool *workers;
@@ -51,7 +51,7 @@ struct gate {
 struct request {
     struct gate *gate;
     struct loop *loop;
-    struct snapshot *snapshot;
+    struct access_rules *access;
     struct request_input in;
     request_reply_fn on_reply;
     void *door;
@@ -104,8 +104,8 @@ struct request {
     enum err failure;
 };
 
-/* The snapshot in force, with a reference to give back. */
-struct snapshot *gate_snapshot(struct gate *g);
+/* The access rules in force, with a reference to give back. */
+struct access_rules *gate_access_rules(struct gate *g);
 
 /* A request's charge, for taking it and giving it back. */
 struct budget_charge request_charge(struct request *r);

@@ -33,7 +33,7 @@ enum step_result token_begin(struct request *r)
     if (!find_token(r, &token, &challenge)) {
         return respond_challenge(r, challenge);
     }
-    const struct snapshot *s = r->snapshot;
+    const struct access_rules *s = r->access;
     enum token_result result =
         token_verify(&s->trust, token, clock_unix_ms(), &r->arena, &r->claims);
     if (result == TOKEN_OK && policy_is_revoked(s->policy, &r->claims)) {

@@ -96,3 +96,18 @@ Test(dynbuf, cuts_back_only)
     cr_expect(slice_is(dynbuf_get(&b), "abx"));
     dynbuf_done(&b);
 }
+
+Test(dynbuf, text_has_a_nul_that_counts_nowhere)
+{
+    struct dynbuf b;
+    dynbuf_init(&b, 256);
+    cr_assert_str_eq(dynbuf_text(&b), "");
+    for (size_t i = 0; i < 256; i++) { /* at the ceiling and at every size the buffer grows at */
+        dynbuf_add_byte(&b, 'x');
+        cr_assert_eq(strlen(dynbuf_text(&b)), i + 1);
+    }
+    cr_assert_eq(b.n, 256);
+    dynbuf_add_byte(&b, 'y');
+    cr_assert_null(dynbuf_text(&b));
+    dynbuf_done(&b);
+}

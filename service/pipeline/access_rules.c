@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Everything is read before anything is replaced, so a bad file changes nothing. */
-#include "service/pipeline/snapshot.h"
+#include "service/pipeline/access_rules.h"
 
 #include "service/base/mem.h"
 #include "service/pipeline/files.h"
@@ -10,13 +10,13 @@
 
 enum { PATH_MAX_BYTES = 4096 };
 
-struct snapshot *snapshot_ref(struct snapshot *s)
+struct access_rules *access_rules_ref(struct access_rules *s)
 {
     atomic_fetch_add(&s->refs, 1);
     return s;
 }
 
-void snapshot_unref(struct snapshot *s)
+void access_rules_unref(struct access_rules *s)
 {
     if (!s || atomic_fetch_sub(&s->refs, 1) != 1) {
         return;
@@ -37,12 +37,17 @@ static bool read_keys(const char *policy_file, const struct issuer *issuer, stru
     dynbuf_init(&path, PATH_MAX_BYTES);
     dynbuf_init(out, JWKS_MAX_BYTES);
     file_beside(policy_file, issuer->jwks_file, &path);
-    bool good = file_read(path.p, "jwks_file", out, detail);
+    const char *file = dynbuf_text(&path);
+    bool good = file && file_read(file, "jwks_file", out, detail);
+    if (!file) {
+        err_detail_set(detail, "%s: a jwks_file has a path of over %d bytes", policy_file,
+                       PATH_MAX_BYTES);
+    }
     dynbuf_done(&path);
     return good;
 }
 
-static bool load_keys(struct snapshot *s, size_t i, const char *policy_file,
+static bool load_keys(struct access_rules *s, size_t i, const char *policy_file,
                       struct hasher *fingerprint, struct err_detail *detail)
 {
     const struct issuer *issuer = &s->trust.issuers[i];
@@ -71,7 +76,7 @@ static bool load_keys(struct snapshot *s, size_t i, const char *policy_file,
     return good;
 }
 
-static void set_challenge(struct snapshot *s, const char *resource)
+static void set_challenge(struct access_rules *s, const char *resource)
 {
     size_t n = s->trust.n;
     struct slice *servers = arena_alloc(&s->arena, n * sizeof(*servers));
@@ -84,7 +89,7 @@ static void set_challenge(struct snapshot *s, const char *resource)
     s->challenge.n_authorization_servers = n;
 }
 
-static bool load(struct snapshot *s, const char *policy_file, const char *resource,
+static bool load(struct access_rules *s, const char *policy_file, const char *resource,
                  struct dynbuf *yaml, struct err_detail *detail)
 {
     if (!file_read(policy_file, "policy_file", yaml, detail)) {
@@ -109,24 +114,24 @@ static bool load(struct snapshot *s, const char *policy_file, const char *resour
     return good;
 }
 
-struct snapshot *snapshot_load(const char *policy_file, const char *resource,
-                               struct err_detail *detail)
+struct access_rules *access_rules_load(const char *policy_file, const char *resource,
+                                       struct err_detail *detail)
 {
-    struct snapshot *s = mem_alloc(sizeof(*s));
+    struct access_rules *s = mem_alloc(sizeof(*s));
     struct dynbuf yaml;
     s->refs = 1;
     dynbuf_init(&yaml, YAML_MAX_BYTES);
     bool good = load(s, policy_file, resource, &yaml, detail);
     dynbuf_done(&yaml);
     if (!good) {
-        snapshot_unref(s);
+        access_rules_unref(s);
         return NULL;
     }
     return s;
 }
 
-bool snapshot_fingerprint(const char *policy_file, const struct snapshot *current,
-                          struct digest *ret)
+bool access_rules_fingerprint(const char *policy_file, const struct access_rules *current,
+                              struct digest *ret)
 {
     struct dynbuf bytes;
     dynbuf_init(&bytes, YAML_MAX_BYTES);

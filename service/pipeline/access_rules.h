@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* access_rules: the policy and the keys that are in force, as one immutable whole.
+ *
+ * A request keeps those it began with. Thread: any; reference-counted. Loading blocks. */
+#ifndef PIPELINE_ACCESS_RULES_H
+#define PIPELINE_ACCESS_RULES_H
+
+#include "auth/challenge.h"
+#include "auth/token.h"
+#include "scope/policy.h"
+#include "service/base/arena.h"
+
+#include <stdatomic.h>
+
+struct access_rules {
+    atomic_uint refs;
+    struct arena arena;
+    struct policy *policy;
+    struct jwks **keys; /* keys[i] belongs to issuer i */
+    struct token_trust trust;
+    struct challenge_options challenge;
+    struct digest fingerprint; /* SHA-256 over the bytes of every file it came from */
+};
+
+/* Reads policy_file and the key files it names. resource: the public URL. NULL with a reason. */
+struct access_rules *access_rules_load(const char *policy_file, const char *resource,
+                                       struct err_detail *detail);
+struct access_rules *access_rules_ref(struct access_rules *s);
+void access_rules_unref(struct access_rules *s);
+
+/* The fingerprint the files would give now; false when one cannot be read. */
+bool access_rules_fingerprint(const char *policy_file, const struct access_rules *current,
+                              struct digest *ret);
+
+#endif
