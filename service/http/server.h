@@ -26,14 +26,14 @@ struct http_options {
     size_t max_body_bytes, max_connections, max_in_flight;
     int64_t deadline_ms; /* of the head and body of a request; the work's own is the pipeline's */
     int64_t write_timeout_ms; /* a client that does not read is cut after that */
-    const struct slice
-        *hosts; /* Host values served, "name" or "name:port", compared without case */
+    /* Host values served, compared without case: "name" with any port, "name:port" as it stands. */
+    const struct slice *hosts;
     size_t n_hosts;
     const struct slice *origins; /* Origin values served; absent is fine, anything else is 403 */
     size_t n_origins;
 };
 
-/* Listens on both ports and serves on threads of its own. options is copied. */
+/* Listens on both ports and serves on threads of its own. options is copied; gate outlives s. */
 struct http_server *http_server_start(const struct http_options *options, struct gate *gate,
                                       struct err_detail *detail);
 
