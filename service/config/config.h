@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config: the service's one configuration file, strict YAML, one table.
  *
- * Paths in it are relative to the file's own folder. Refused with file, line, key and the fix:
- * whatever is unknown, out of range or contradictory. Blocking: yes (start-up and reload). */
+ * Paths in it are relative to the file's own folder, and absolute once read. Refused with file,
+ * line, key and the fix: whatever is unknown, out of range or contradictory. Blocking: yes
+ * (start-up and reload). */
 #ifndef CONFIG_CONFIG_H
 #define CONFIG_CONFIG_H
 
@@ -11,9 +12,11 @@
 
 #include <stdint.h>
 
+enum { CONFIG_MAX_BYTES = 256 * 1024 };
+
 /* key, member, type, default, min, max, unit, reloadable, what it is. One list for the reader,
- * --help and the README's table (kbgate check --config-table prints it). Types: text, path, int,
- * flag, list. */
+ * --help and the README's table (config_describe prints it). Types: text, path (made absolute;
+ * "-" stays), int, flag, list. */
 #define CONFIG_TABLE(X)                                                                            \
     X("listen", listen, text, "127.0.0.1:8080", 0, 0, "address", false,                            \
       "address and port of /mcp and /v1/search")                                                   \
@@ -27,7 +30,7 @@
       "at least 32 random bytes that key the fence; required")                                     \
     X("audit_key_file", audit_key_file, path, "", 0, 0, "path", false,                             \
       "at least 32 random bytes that key hashes in the audit stream; required")                    \
-    X("audit_file", audit_file, text, "", 0, 0, "path", false,                                     \
+    X("audit_file", audit_file, path, "", 0, 0, "path", false,                                     \
       "where audit lines go, appended; \"-\" is standard output; empty: nowhere")                  \
     X("token_key_file", token_key_file, path, "", 0, 0, "path", false,                             \
       "development only: the private key (PEM) `kbgate token` signs with")                         \
@@ -63,7 +66,7 @@ struct config_texts {
     size_t n;
 };
 
-/* limit 0: none. Windows: a minute (GCRA with a burst), a day. */
+/* A limit of 0: none. Windows: a minute (GCRA with a burst of at least 1), a day. */
 struct budget_limits {
     int64_t per_minute, burst, per_day;
 };
@@ -92,13 +95,15 @@ struct config_values {
     } const *answer;
     size_t n_answer;
 
-    /* budgets: defaults and those of named tenants and (tenant, tool). */
+    /* budgets: defaults and those of named tenants and (tenant, tool). What a named tenant leaves
+     * out is as in budget_tenant, what a tool leaves out is unlimited. */
     struct budget_limits budget_tenant, budget_subject; /* 120/20/20,000 and 60/10/10,000 */
     const struct tenant_budget *budgets;
     size_t n_budgets;
 };
 
-/* NULL with a reason. */
+/* Reads the file at path. What only some commands need (policy_file, store, the key files,
+ * public_url) may be absent: "". NULL with a reason. */
 struct config *config_load(const char *path, struct err_detail *detail);
 void config_free(struct config *c);
 const struct config_values *config_values(const struct config *c);
