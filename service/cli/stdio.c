@@ -9,10 +9,10 @@
 #include "service/base/clock.h"
 #include "service/base/log.h"
 #include "service/base/mem.h"
+#include "service/base/small_file.h"
 #include "service/cli/options.h"
 #include "service/loop/loop.h"
 #include "service/mcp/message.h"
-#include "service/pipeline/files.h"
 #include "service/pipeline/gate.h"
 #include "service/pipeline/request.h"
 
@@ -131,7 +131,7 @@ static void read_token(const struct stdio *s, struct dynbuf *token)
     struct err_detail detail;
     if (!s->token_file) {
         dynbuf_add_text(token, getenv("KBGATE_TOKEN"));
-    } else if (!file_read(s->token_file, "token-file", token, &detail)) {
+    } else if (!small_file_read(s->token_file, "token-file", token, &detail)) {
         dynbuf_cut(token, 0); /* answered as an invalid token */
         log_event(LOG_ERROR, "token_unreadable", detail.text);
     }

@@ -6,9 +6,9 @@
 #include "service/base/clock.h"
 #include "service/base/encode.h"
 #include "service/base/mem.h"
+#include "service/base/small_file.h"
 #include "service/cli/options.h"
 #include "service/config/config.h"
-#include "service/pipeline/files.h"
 #include "service/yaml/yaml.h"
 
 #include <jansson.h>
@@ -218,8 +218,8 @@ static int with_files(const struct values *v, const struct config_values *c, int
     if (!*c->token_key_file || !*c->policy_file) {
         result = command_failed(&COMMAND_TOKEN,
                                 "the configuration names no token_key_file or no policy_file");
-    } else if (!file_read(c->policy_file, "policy_file", &yaml, &detail) ||
-               !file_read(c->token_key_file, "token_key_file", &pem, &detail) ||
+    } else if (!small_file_read(c->policy_file, "policy_file", &yaml, &detail) ||
+               !small_file_read(c->token_key_file, "token_key_file", &pem, &detail) ||
                !(policy = policy_parse(dynbuf_get(&yaml), c->policy_file, &detail))) {
         result = command_failed(&COMMAND_TOKEN, detail.text);
     } else {

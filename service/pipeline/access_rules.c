@@ -3,7 +3,7 @@
 #include "service/pipeline/access_rules.h"
 
 #include "service/base/mem.h"
-#include "service/pipeline/files.h"
+#include "service/base/small_file.h"
 #include "service/yaml/yaml.h"
 
 #include <stdlib.h>
@@ -36,9 +36,9 @@ static bool read_keys(const char *policy_file, const struct issuer *issuer, stru
     struct dynbuf path;
     dynbuf_init(&path, PATH_MAX_BYTES);
     dynbuf_init(out, JWKS_MAX_BYTES);
-    file_beside(policy_file, issuer->jwks_file, &path);
+    path_beside(policy_file, issuer->jwks_file, &path);
     const char *file = dynbuf_text(&path);
-    bool good = file && file_read(file, "jwks_file", out, detail);
+    bool good = file && small_file_read(file, "jwks_file", out, detail);
     if (!file) {
         err_detail_set(detail, "%s: a jwks_file has a path of over %d bytes", policy_file,
                        PATH_MAX_BYTES);
@@ -92,7 +92,7 @@ static void set_challenge(struct access_rules *s, const char *resource)
 static bool load(struct access_rules *s, const char *policy_file, const char *resource,
                  struct dynbuf *yaml, struct err_detail *detail)
 {
-    if (!file_read(policy_file, "policy_file", yaml, detail)) {
+    if (!small_file_read(policy_file, "policy_file", yaml, detail)) {
         return false;
     }
     s->policy = policy_parse(dynbuf_get(yaml), policy_file, detail);
@@ -135,7 +135,7 @@ bool access_rules_fingerprint(const char *policy_file, const struct access_rules
 {
     struct dynbuf bytes;
     dynbuf_init(&bytes, YAML_MAX_BYTES);
-    bool good = file_read(policy_file, "policy_file", &bytes, NULL);
+    bool good = small_file_read(policy_file, "policy_file", &bytes, NULL);
     struct hasher fingerprint;
     hasher_init(&fingerprint);
     hasher_part(&fingerprint, dynbuf_get(&bytes));

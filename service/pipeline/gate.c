@@ -3,7 +3,7 @@
  * takes a half-opened gate too. */
 #include "service/base/log.h"
 #include "service/base/mem.h"
-#include "service/pipeline/files.h"
+#include "service/base/small_file.h"
 #include "service/pipeline/state.h"
 #include "service/retrieval/embedded.h"
 #include "service/retrieval/fence.h"
@@ -48,7 +48,7 @@ static bool check_settings(const struct config_values *c, const char *path,
 static bool read_key(const char *key, const char *path, struct dynbuf *ret_key,
                      struct err_detail *detail)
 {
-    if (!file_read(path, key, ret_key, detail)) {
+    if (!small_file_read(path, key, ret_key, detail)) {
         return false;
     }
     if (ret_key->n < FENCE_KEY_MIN_BYTES) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "service/pipeline/files.h"
+#include "service/base/small_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,8 @@ static bool read_all(int fd, struct dynbuf *out)
     return true;
 }
 
-bool file_read(const char *path, const char *what, struct dynbuf *out, struct err_detail *detail)
+bool small_file_read(const char *path, const char *what, struct dynbuf *out,
+                     struct err_detail *detail)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool good = fd >= 0 && read_all(fd, out);
@@ -38,7 +39,7 @@ bool file_read(const char *path, const char *what, struct dynbuf *out, struct er
     return good;
 }
 
-void file_beside(const char *base, struct slice path, struct dynbuf *out)
+void path_beside(const char *base, struct slice path, struct dynbuf *out)
 {
     const char *slash = strrchr(base, '/');
     if (path.n && path.p[0] != '/' && slash) {
