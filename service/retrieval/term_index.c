@@ -124,7 +124,9 @@ static int by_hash(const void *a, const void *b)
 
 bool term_index_sort(struct term_index *x, struct err_detail *detail)
 {
-    qsort(x->entries, x->n, sizeof(*x->entries), by_hash);
+    if (x->n) {
+        qsort(x->entries, x->n, sizeof(*x->entries), by_hash);
+    }
     for (size_t i = 0; i < x->n; i++) {
         const struct term_entry *e = &x->entries[i];
         if (e->postings.bytes.failed) {

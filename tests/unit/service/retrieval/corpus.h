@@ -165,11 +165,11 @@ MAYBE_UNUSED struct slice corpus_sentence(struct corpus *c, struct random *r, ui
 MAYBE_UNUSED void corpus_add_random(struct corpus *c, struct random *r, struct doc_scope scope,
                                     const char *id_prefix)
 {
-    static const char *const forms[] = {"%s%u", "%s%u/1", "%s%u-b", "%s%u.c", "%s%u/10/x"};
+    static const char *const endings[] = {"", "/1", "-b", ".c", "/10/x"};
     static const char *const shared[] = {"kilo delta mango", "this page is left blank",
                                          "lima lima onyx papa", "bison"};
     char id[128];
-    snprintf(id, sizeof(id), forms[random_below(r, 5)], id_prefix, (unsigned)c->n);
+    snprintf(id, sizeof(id), "%s%zu%s", id_prefix, c->n, endings[random_below(r, 5)]);
     bool long_one = random_below(r, 12) == 0;
     size_t n = long_one ? 12 : 1 + random_below(r, 3);
     struct chunk_input *chunks = corpus_add(c, scope, id, "", n);
