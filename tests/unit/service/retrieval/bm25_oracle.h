@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bm25_oracle: BM25 straight from its definition, over documents as they stand: no index, no
+ * segments, no heap. It shares nothing with the engine but the text analysis and the weights of
+ * the fields. */
+#ifndef TEST_RETRIEVAL_BM25_ORACLE_H
+#define TEST_RETRIEVAL_BM25_ORACLE_H
+
+#include "corpus.h"
+#include "service/retrieval/text.h"
+
+enum { ORACLE_MAX_TERMS = 64, ORACLE_MAX_HITS = 200 };
+
+struct oracle_place {
+    char chunk_id[256];
+    uint64_t score;
+    struct slice text;
+    size_t doc;
+};
+
+struct oracle_hit {
+    struct oracle_place best;
+    char also[8][256];
+    size_t n_also;
+};
+
+struct oracle {
+    const struct corpus *corpus;
+    const struct filter *filter;
+    const struct search_query *query;
+    const struct answer_profile *profile;
+
+    struct arena arena;
+    struct text_analyser *analyser;
+    struct slice *terms;
+    size_t n_terms;
+    uint64_t n_chunks, total_length, df[ORACLE_MAX_TERMS];
+
+    /* of the chunk being counted */
+    uint64_t tf[ORACLE_MAX_TERMS], length, weight;
+
+    struct oracle_place *found;
+    size_t n_found;
+    struct oracle_hit hits[ORACLE_MAX_HITS];
+    size_t n_hits;
+};
+
+MAYBE_UNUSED void oracle_on_term(void *arg, struct slice term, uint32_t position)
+{
+    (void)position;
+    struct oracle *o = arg;
+    o->length += o->weight;
+    for (size_t t = 0; t < o->n_terms; t++) {
+        o->tf[t] += slice_eq(term, o->terms[t]) ? o->weight : 0;
+    }
+}
+
+MAYBE_UNUSED void oracle_count(struct oracle *o, struct slice text, uint64_t weight)
+{
+    o->weight = weight;
+    if (text.n) {
+        text_analyse(o->analyser, text, oracle_on_term, o);
+    }
+}
+
+MAYBE_UNUSED void oracle_count_chunk(struct oracle *o, const struct doc_input *doc, size_t chunk)
+{
+    memset(o->tf, 0, sizeof(o->tf));
+    o->length = 0;
+    oracle_count(o, doc->title, 2);
+    oracle_count(o, doc->chunks[chunk].context, 1);
+    oracle_count(o, doc->chunks[chunk].text, 1);
+}
+
+/* The documents that statistics come from: permitted and named. */
+MAYBE_UNUSED bool oracle_searches(const struct oracle *o, const struct doc_scope *scope)
+{
+    return filter_permits(o->filter, scope) &&
+           (!o->query->collection.p || slice_eq(o->query->collection, scope->collection)) &&
+           (!o->query->doc_type.p || slice_eq(o->query->doc_type, scope->doc_type));
+}
+
+MAYBE_UNUSED bool oracle_date_fits(const struct oracle *o, int32_t published)
+{
+    bool asked = o->query->published_from != NO_DATE || o->query->published_to != NO_DATE;
+    if (!asked) {
+        return true;
+    }
+    return published != NO_DATE &&
+           (o->query->published_from == NO_DATE || published >= o->query->published_from) &&
+           (o->query->published_to == NO_DATE || published <= o->query->published_to);
+}
+
+/* floor(log2(x) * 2^32): the binary digits of the fraction, one squaring each. */
+MAYBE_UNUSED uint64_t oracle_log2(uint64_t x)
+{
+    __extension__ typedef unsigned __int128 wide;
+    uint64_t whole = 0, fraction = 0;
+    while (x >> (whole + 1)) {
+        whole++;
+    }
+    wide m = (wide)x << (63 - whole);
+    for (int bit = 31; bit >= 0; bit--) {
+        m = m * m / ((wide)1 << 63);
+        if (m >= (wide)1 << 64) {
+            m /= 2;
+            fraction += (uint64_t)1 << bit;
+        }
+    }
+    return (whole << 32) + fraction;
+}
+
+MAYBE_UNUSED uint64_t oracle_score(const struct oracle *o)
+{
+    uint64_t sum = 0;
+    const uint64_t k1 = o->profile->bm25_k1_milli, b = o->profile->bm25_b_milli;
+    uint64_t average = o->total_length * 256 / o->n_chunks;
+    average = average ? average : 1;
+    for (size_t t = 0; t < o->n_terms; t++) {
+        if (!o->tf[t]) {
+            continue;
+        }
+        uint64_t idf =
+            (oracle_log2(2 * o->n_chunks + 2) - oracle_log2(2 * o->df[t] + 1)) / (1 << 12);
+        uint64_t weight = (idf ? idf : 1) * (k1 + 1000) / 1000;
+        uint64_t norm =
+            k1 * (1000 - b) * 65536 / 1000000 + k1 * b * 16777216 / 1000000 * o->length / average;
+        uint64_t part = weight * (o->tf[t] * 65536) / (o->tf[t] * 65536 + norm);
+        sum += part ? part : 1;
+    }
+    return sum;
+}
+
+MAYBE_UNUSED void oracle_statistics(struct oracle *o)
+{
+    for (size_t i = 0; i < o->corpus->n; i++) {
+        const struct test_doc *d = &o->corpus->docs[i];
+        for (size_t c = 0; oracle_searches(o, &d->scope) && c < d->input.n_chunks; c++) {
+            oracle_count_chunk(o, &d->input, c);
+            o->n_chunks++;
+            o->total_length += o->length;
+            for (size_t t = 0; t < o->n_terms; t++) {
+                o->df[t] += o->tf[t] > 0;
+            }
+        }
+    }
+}
+
+MAYBE_UNUSED void oracle_score_all(struct oracle *o)
+{
+    o->found = mem_array(o->n_chunks, sizeof(*o->found));
+    for (size_t i = 0; i < o->corpus->n; i++) {
+        const struct test_doc *d = &o->corpus->docs[i];
+        bool searched = oracle_searches(o, &d->scope) && oracle_date_fits(o, d->input.published);
+        for (size_t c = 0; searched && c < d->input.n_chunks; c++) {
+            struct oracle_place *p = &o->found[o->n_found];
+            oracle_count_chunk(o, &d->input, c);
+            p->score = oracle_score(o);
+            p->text = d->input.chunks[c].text;
+            p->doc = i;
+            snprintf(p->chunk_id, sizeof(p->chunk_id), "%.*s/%.*s/%u", (int)d->scope.collection.n,
+                     d->scope.collection.p, (int)d->input.doc_id.n, d->input.doc_id.p,
+                     (unsigned)d->input.chunks[c].position);
+            o->n_found += p->score > 0;
+        }
+    }
+}
+
+MAYBE_UNUSED int oracle_by_rank(const void *a, const void *b)
+{
+    const struct oracle_place *x = a;
+    const struct oracle_place *y = b;
+    return x->score != y->score ? (x->score < y->score ? 1 : -1) : strcmp(x->chunk_id, y->chunk_id);
+}
+
+MAYBE_UNUSED int oracle_by_id(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* All places of the kept text that score at least `least`. */
+MAYBE_UNUSED void oracle_list_also(struct oracle *o, struct oracle_hit *h, uint64_t least)
+{
+    static char ids[20000][256];
+    size_t n = 0;
+    for (size_t i = 0; i < o->n_found; i++) {
+        const struct oracle_place *p = &o->found[i];
+        if (slice_eq(p->text, h->best.text) && strcmp(p->chunk_id, h->best.chunk_id) != 0 &&
+            p->score >= least) {
+            memcpy(ids[n++], p->chunk_id, sizeof(ids[0]));
+        }
+    }
+    qsort(ids, n, sizeof(*ids), oracle_by_id);
+    for (size_t i = 0; i < n && h->n_also < o->profile->also_in_max; i++) {
+        memcpy(h->also[h->n_also++], ids[i], sizeof(ids[0]));
+    }
+}
+
+MAYBE_UNUSED void oracle_select(struct oracle *o)
+{
+    qsort(o->found, o->n_found, sizeof(*o->found), oracle_by_rank);
+    for (size_t i = 0; i < o->n_found && o->n_hits < o->profile->candidate_depth; i++) {
+        bool known = false;
+        for (size_t k = 0; k < o->n_hits; k++) {
+            known |= slice_eq(o->hits[k].best.text, o->found[i].text);
+        }
+        if (!known) {
+            o->hits[o->n_hits++] = (struct oracle_hit){.best = o->found[i]};
+        }
+    }
+    /* With fewer texts than the depth, everything found is a candidate. */
+    bool full = o->n_hits == o->profile->candidate_depth;
+    uint64_t least = full ? o->hits[o->n_hits - 1].best.score : 0;
+    for (size_t k = 0; k < o->n_hits; k++) {
+        oracle_list_also(o, &o->hits[k], least);
+    }
+}
+
+/* The answer in o->hits. Release with oracle_done. */
+MAYBE_UNUSED void oracle_search(struct oracle *o)
+{
+    o->analyser = text_analyser_new();
+    o->n_terms = text_query_terms(o->analyser, o->query->text, &o->arena, &o->terms);
+    cr_assert_leq(o->n_terms, ORACLE_MAX_TERMS);
+    oracle_statistics(o);
+    oracle_score_all(o);
+    oracle_select(o);
+}
+
+MAYBE_UNUSED void oracle_done(struct oracle *o)
+{
+    text_analyser_free(o->analyser);
+    arena_done(&o->arena);
+    free(o->found);
+}
+
+#endif
