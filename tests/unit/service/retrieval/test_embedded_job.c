@@ -258,7 +258,7 @@ Test(embedded_job, searches_and_a_switch_at_the_same_time)
         cr_assert_eq(waiters[i].op.result, ERR_OK);
         cr_assert_eq(waiters[i].hits->n, waiters[0].hits->n);
         for (size_t k = 0; k < waiters[i].hits->n; k++) {
-            cr_assert(!slice_is(waiters[i].hits->items[k].title, "the new edition")));
+            cr_assert(!slice_is(waiters[i].hits->items[k].title, "the new edition"));
         }
         hits_free(i ? waiters[i].hits : NULL);
     }
