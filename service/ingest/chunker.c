@@ -132,11 +132,13 @@ static void put_heading(struct cutter *c, unsigned level, struct slice heading)
     }
 }
 
-/* The next part of a block that is too long to be one piece. */
+/* The next part of a block that is too long to be one piece. The window comes first: a search for
+ * the end of a sentence that never ends must not run to the end of the file for each part. */
 static size_t next_part(enum block_kind kind, struct slice rest)
 {
-    size_t n = kind == BLOCK_CODE ? words_line(rest) : words_sentence(rest);
-    return words_fit((struct slice){rest.p, n}, PIECE_MAX_WORDS * WORD_QUARTERS, PIECE_MAX_BYTES);
+    struct slice window = {rest.p,
+                           words_fit(rest, PIECE_MAX_WORDS * WORD_QUARTERS, PIECE_MAX_BYTES)};
+    return kind == BLOCK_CODE ? words_line(window) : words_sentence(window);
 }
 
 static void put_block(struct cutter *c, const struct block *b, struct slice text,

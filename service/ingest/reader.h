@@ -19,8 +19,8 @@ bool reader_markdown(struct outline *o, struct slice bytes, const char **ret_rea
  * left out; one <main> is taken for the whole. False with a static reason. */
 bool reader_html(struct outline *o, struct slice bytes, const char **ret_reason);
 
-/* A piece of HTML inside Markdown: its title is nobody's. */
-void reader_html_fragment(struct outline *o, struct slice bytes);
+/* A piece of HTML inside Markdown: its title is nobody's. False: too deep or too long. */
+bool reader_html_fragment(struct outline *o, struct slice bytes);
 
 /* Appends the text of one entity ("&amp;", "&#8364;"), or the entity as it stands. */
 void reader_add_entity(struct dynbuf *out, struct slice entity);

@@ -270,11 +270,21 @@ static const xmlNode *find(const xmlNode *root, const char *name, bool *ret_seve
     return found;
 }
 
-static htmlDocPtr parse(struct slice bytes)
+/* *ret_whole: the parser reached the end instead of one of its limits (depth, text length). */
+static htmlDocPtr parse(struct slice bytes, bool *ret_whole)
 {
-    return htmlReadMemory(bytes.p, (int)bytes.n, NULL, "UTF-8",
-                          HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING |
-                              HTML_PARSE_NONET | HTML_PARSE_NODEFDTD | HTML_PARSE_COMPACT);
+    htmlParserCtxtPtr context = htmlNewParserCtxt();
+    *ret_whole = false;
+    if (!context) {
+        return NULL;
+    }
+    htmlDocPtr doc =
+        htmlCtxtReadMemory(context, bytes.p, (int)bytes.n, NULL, "UTF-8",
+                           HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING |
+                               HTML_PARSE_NONET | HTML_PARSE_NODEFDTD | HTML_PARSE_COMPACT);
+    *ret_whole = !context->disableSAX;
+    htmlFreeParserCtxt(context);
+    return doc;
 }
 
 static void read_tree(struct html *h, const xmlNode *root)
@@ -290,26 +300,30 @@ static void read_tree(struct html *h, const xmlNode *root)
     dynbuf_done(&h->block);
 }
 
-bool reader_html(struct outline *o, struct slice bytes, const char **ret_reason)
+/* An empty tree is no error: a fragment may be a comment, a page a blank one. */
+static bool read_html(struct html *h, struct slice bytes)
 {
-    htmlDocPtr doc = parse(bytes);
+    bool whole;
+    htmlDocPtr doc = parse(bytes, &whole);
     const xmlNode *root = doc ? xmlDocGetRootElement(doc) : NULL;
-    if (root) {
-        read_tree(&(struct html){.o = o, .kind = BLOCK_PARAGRAPH, .keep_title = true}, root);
+    if (root && whole) {
+        read_tree(h, root);
     }
     xmlFreeDoc(doc);
-    *ret_reason = root ? NULL : "no HTML in it";
-    return root != NULL;
+    return whole;
 }
 
-void reader_html_fragment(struct outline *o, struct slice bytes)
+bool reader_html(struct outline *o, struct slice bytes, const char **ret_reason)
 {
-    htmlDocPtr doc = parse(bytes);
-    const xmlNode *root = doc ? xmlDocGetRootElement(doc) : NULL;
-    if (root) {
-        read_tree(&(struct html){.o = o, .kind = BLOCK_PARAGRAPH}, root);
-    }
-    xmlFreeDoc(doc);
+    struct html h = {.o = o, .kind = BLOCK_PARAGRAPH, .keep_title = true};
+    *ret_reason = "HTML that is nested too deeply, or one text in it is over 10 MB";
+    return read_html(&h, bytes);
+}
+
+bool reader_html_fragment(struct outline *o, struct slice bytes)
+{
+    struct html h = {.o = o, .kind = BLOCK_PARAGRAPH};
+    return read_html(&h, bytes);
 }
 
 bool reader_link_is_shown(struct slice target)

@@ -25,9 +25,9 @@ struct markdown {
     enum block_kind kind;
     unsigned level; /* of a heading */
     struct list lists[LIST_DEPTH_MAX];
-    unsigned depth;   /* of lists, also beyond LIST_DEPTH_MAX */
-    bool item_begins; /* its marker has not been written */
-    bool in_html;
+    unsigned depth;       /* of lists, also beyond LIST_DEPTH_MAX */
+    bool item_begins;     /* its marker has not been written */
+    bool in_html, broken; /* broken: a piece of HTML could not be read */
     struct link links[LINK_DEPTH_MAX];
     unsigned n_links;
 };
@@ -61,7 +61,7 @@ static void flush(struct markdown *m)
     enum block_kind kind = m->kind;
     struct slice text = dynbuf_get(&m->block);
     if (text.n && m->in_html) {
-        reader_html_fragment(m->o, text);
+        m->broken = !reader_html_fragment(m->o, text) || m->broken;
     } else if (text.n && kind == BLOCK_PARAGRAPH && m->depth) {
         struct dynbuf item;
         dynbuf_init(&item, OUTLINE_MAX_BYTES);
@@ -154,12 +154,19 @@ static int on_enter_span(MD_SPANTYPE type, void *detail, void *arg)
     return 0;
 }
 
+static bool says_target(struct slice text, struct slice target)
+{
+    struct slice scheme = SLICE_LIT("mailto:");
+    return slice_eq(text, target) ||
+           (slice_starts(target, scheme) && slice_eq(text, slice_skip(target, scheme.n)));
+}
+
 /* "text (target)", unless the text is the target already or a heading would grow by it. */
 static void end_link(struct markdown *m, const struct link *link)
 {
     struct slice target = dynbuf_get(&link->target);
     struct slice text = slice_skip(dynbuf_get(&m->block), link->at);
-    if (m->kind != BLOCK_HEADING && reader_link_is_shown(target) && !slice_eq(text, target)) {
+    if (m->kind != BLOCK_HEADING && reader_link_is_shown(target) && !says_target(text, target)) {
         dynbuf_add_text(&m->block, text.n ? " (" : "(");
         dynbuf_add(&m->block, target);
         dynbuf_add_byte(&m->block, ')');
@@ -218,10 +225,9 @@ bool reader_markdown(struct outline *o, struct slice bytes, const char **ret_rea
     };
     struct markdown m = {.o = o, .kind = BLOCK_PARAGRAPH};
     dynbuf_init(&m.block, OUTLINE_MAX_BYTES);
-    bool ok = md_parse(bytes.p, (MD_SIZE)bytes.n, &parser, &m) == 0;
+    bool parsed = md_parse(bytes.p, (MD_SIZE)bytes.n, &parser, &m) == 0;
     dynbuf_done(&m.block);
-    if (!ok) {
-        *ret_reason = "the Markdown parser gave up";
-    }
-    return ok;
+    *ret_reason = parsed ? "HTML inside that is nested too deeply or too long"
+                         : "the Markdown parser gave up";
+    return parsed && !m.broken;
 }

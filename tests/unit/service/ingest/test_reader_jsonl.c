@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/ingest/jsonl.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+struct seen {
+    char text[512];
+};
+
+static void on_line(void *arg, uint64_t line, const json_t *object, const char *reason)
+{
+    struct seen *s = arg;
+    size_t n = strlen(s->text);
+    const char *id = json_string_value(json_object_get(object, "id"));
+    snprintf(s->text + n, sizeof(s->text) - n, "%llu:%s ", (unsigned long long)line,
+             object ? id : "broken");
+    cr_expect(object || strlen(reason) > 0);
+}
+
+Test(reader_jsonl, a_broken_line_costs_itself_alone)
+{
+    struct seen s = {""};
+    jsonl_each(SLICE_LIT("\xEF\xBB\xBF{\"id\":\"a\"}\n\n{\"id\":\n[1]\n{\"id\":\"b\"}\r\n"
+                         "{\"id\":\"c\",\"id\":\"d\"}\n{\"id\":\"\xFF\"}\n{\"id\":\"e\"} x\n"
+                         "{\"id\":\"f\"}"),
+               on_line, &s);
+    cr_expect_str_eq(s.text, "1:a 3:broken 4:broken 5:b 6:broken 7:broken 8:broken 9:f ");
+}
+
+Test(reader_jsonl, deep_json_is_a_broken_line)
+{
+    struct seen s = {""};
+    static char text[20000];
+    memset(text, '[', sizeof(text));
+    jsonl_each((struct slice){text, sizeof(text)}, on_line, &s);
+    cr_expect_str_eq(s.text, "1:broken ");
+}
+
+static bool read(const char *text, struct arena *arena, struct record *ret, char *reason)
+{
+    json_t *object = json_loads(text, JSON_ALLOW_NUL, NULL);
+    cr_assert_not_null(object, "%s", text);
+    bool ok = record_from_json(object, arena, ret, reason);
+    json_decref(object);
+    return ok;
+}
+
+Test(reader_jsonl, a_record_is_a_chunk_or_a_document)
+{
+    struct arena arena = {0};
+    struct record r;
+    char reason[FIELD_REASON_BYTES];
+    cr_assert(read("{\"id\":\"i\",\"text\":\"t\",\"context\":\"c\",\"body\":null,\"page\":7}",
+                   &arena, &r, reason));
+    cr_expect(slice_is(r.text, "t"));
+    cr_expect(slice_is(r.context, "c"));
+    cr_expect_null(r.body.p);
+    cr_assert(read("{\"id\":\"i\",\"body\":\"b\"}", &arena, &r, reason));
+    cr_expect(slice_is(r.body, "b"));
+    cr_expect_eq(r.format, RECORD_TEXT);
+    cr_assert(read("{\"body\":\"b\",\"format\":\"markdown\"}", &arena, &r, reason));
+    cr_expect_eq(r.format, RECORD_MARKDOWN);
+    cr_assert(read("{\"body\":\"b\",\"format\":\"html\"}", &arena, &r, reason));
+    cr_expect_eq(r.format, RECORD_HTML);
+    cr_assert(read("{\"body\":\"b\",\"format\":7}", &arena, &r, reason));
+    cr_expect_eq(r.format, RECORD_TEXT);
+    arena_done(&arena);
+}
+
+Test(reader_jsonl, records_that_are_neither_are_refused)
+{
+    static const char *const texts[] = {
+        "{\"id\":\"i\"}",
+        "{\"id\":\"i\",\"text\":\"t\",\"body\":\"b\"}",
+        "{\"id\":\"i\",\"text\":\" \\n\"}",
+        "{\"id\":\"i\",\"body\":\"\"}",
+        "{\"id\":\"i\",\"text\":7}",
+        "{\"id\":\"i\",\"text\":\"a\\u0000b\"}",
+        "{\"id\":\"i\",\"text\":\"t\",\"context\":[]}",
+        "{\"id\":7,\"text\":\"t\"}",
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct arena arena = {0};
+        struct record r;
+        char reason[FIELD_REASON_BYTES] = "";
+        cr_expect_not(read(texts[i], &arena, &r, reason), "%s", texts[i]);
+        cr_expect_gt(strlen(reason), 0);
+        arena_done(&arena);
+    }
+}
+
+static bool read_lengths(size_t text, size_t context)
+{
+    static char x[RECORD_TEXT_MAX_BYTES + 1];
+    struct arena arena = {0};
+    struct record r;
+    char reason[FIELD_REASON_BYTES];
+    memset(x, 'x', sizeof(x));
+    json_t *object = json_pack("{s:s%, s:s%}", "text", x, text, "context", x, context);
+    bool ok = record_from_json(object, &arena, &r, reason);
+    json_decref(object);
+    arena_done(&arena);
+    return ok;
+}
+
+Test(reader_jsonl, ready_chunks_are_limited)
+{
+    cr_expect(read_lengths(RECORD_TEXT_MAX_BYTES - 1, RECORD_CONTEXT_MAX_BYTES - 1));
+    cr_expect(read_lengths(RECORD_TEXT_MAX_BYTES, RECORD_CONTEXT_MAX_BYTES));
+    cr_expect_not(read_lengths(RECORD_TEXT_MAX_BYTES + 1, 1));
+    cr_expect_not(read_lengths(1, RECORD_CONTEXT_MAX_BYTES + 1));
+}
