@@ -5,14 +5,12 @@
 
 enum { WILD_MAX = 64 };
 
-/* In a pattern ' ' is any run of blanks, also none; '*' up to WILD_MAX characters without < and >.
- */
+/* Our fence (fence.h); blanks may stand between any two characters. */
+static const char *const FENCES[] = {"<<untrusted", "<</untrusted", "<<endfence", "<</endfence"};
+
+/* In the patterns from here on ' ' is any run of blanks, also none; '*' up to WILD_MAX characters
+ * without < and >. */
 static const char *const MARKERS[] = {
-    /* our fence (fence.h) */
-    "< < untrusted",
-    "< < / untrusted",
-    "< < end fence",
-    "< < / end fence",
     /* ChatML, Llama 3, Phi, DeepSeek */
     "<|*|>",
     /* Llama 2, Mistral */
@@ -90,6 +88,35 @@ static bool is_at(const struct skeleton *s, size_t at, char look)
     return at < s->looks.n && s->looks.p[at] == look;
 }
 
+static size_t skip_blanks(const struct skeleton *s, size_t at)
+{
+    while (is_at(s, at, ' ')) {
+        at++;
+    }
+    return at;
+}
+
+static bool is_fence(const struct skeleton *s, size_t at, const char *fence)
+{
+    for (; *fence; fence++) {
+        if (!is_at(s, at, *fence)) {
+            return false;
+        }
+        at = skip_blanks(s, at + 1);
+    }
+    return true;
+}
+
+static bool is_any_fence(const struct skeleton *s, size_t at)
+{
+    for (size_t i = 0; i < sizeof(FENCES) / sizeof(FENCES[0]); i++) {
+        if (is_fence(s, at, FENCES[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool matches_wild(const struct skeleton *s, size_t at, const char *pattern);
 
 /* Whether the skeleton from `at` on begins with the pattern. */
@@ -97,9 +124,7 @@ static bool matches(const struct skeleton *s, size_t at, const char *pattern)
 {
     for (; *pattern; pattern++) {
         if (*pattern == ' ') {
-            while (is_at(s, at, ' ')) {
-                at++;
-            }
+            at = skip_blanks(s, at);
         } else if (*pattern == '*') {
             return matches_wild(s, at, pattern + 1);
         } else if (!is_at(s, at++, *pattern)) {
@@ -143,16 +168,29 @@ static void add_dot(struct marking *m, size_t owner)
 #define MATCHES_ANY(s, at, patterns)                                                               \
     matches_any((s), (at), (patterns), sizeof(patterns) / sizeof((patterns)[0]))
 
+/* Whether a marker, or at the start of a line a role, stands there. */
+static bool is_look_alike(const struct skeleton *s, size_t at, bool line_start)
+{
+    int32_t look = s->looks.p[at];
+    if (look == '<' || look == '[' || look == ']') {
+        return is_any_fence(s, at) || MATCHES_ANY(s, at, MARKERS);
+    }
+    return line_start && MATCHES_ANY(s, at, ROLES);
+}
+
+static bool may_precede_role(int32_t look)
+{
+    return look > 0 && look < 0x80 && strchr(" >#*-_|", (char)look);
+}
+
 static void mark_look_alikes(struct marking *m)
 {
     bool line_start = true;
     for (size_t i = 0; i < m->s->looks.n; i++) {
-        int32_t look = m->s->looks.p[i];
-        if (look == '<' || look == '[' || look == ']' ? MATCHES_ANY(m->s, i, MARKERS)
-                                                      : line_start && MATCHES_ANY(m->s, i, ROLES)) {
+        if (is_look_alike(m->s, i, line_start)) {
             add_dot(m, (size_t)m->s->owners.p[i]);
         }
-        line_start = line_start && look < 0x80 && look > 0 && strchr(" >#*-_|", (char)look);
+        line_start = line_start && may_precede_role(m->s->looks.p[i]);
     }
 }
 
