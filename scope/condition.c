@@ -5,16 +5,16 @@
 #include "scope/condition.h"
 
 static const struct yaml_field FIELDS[CONDITION_COUNT] = {
-    {"scopes_all", YAML_TEXT_LIST, offsetof(struct condition, lists[CONDITION_SCOPES_ALL]), false,
+    {"scopes_all", YAML_TEXT_LIST, false, offsetof(struct condition, lists[CONDITION_SCOPES_ALL]),
      0, 0},
-    {"scopes_any", YAML_TEXT_LIST, offsetof(struct condition, lists[CONDITION_SCOPES_ANY]), false,
+    {"scopes_any", YAML_TEXT_LIST, false, offsetof(struct condition, lists[CONDITION_SCOPES_ANY]),
      0, 0},
-    {"groups_all", YAML_TEXT_LIST, offsetof(struct condition, lists[CONDITION_GROUPS_ALL]), false,
+    {"groups_all", YAML_TEXT_LIST, false, offsetof(struct condition, lists[CONDITION_GROUPS_ALL]),
      0, 0},
-    {"groups_any", YAML_TEXT_LIST, offsetof(struct condition, lists[CONDITION_GROUPS_ANY]), false,
+    {"groups_any", YAML_TEXT_LIST, false, offsetof(struct condition, lists[CONDITION_GROUPS_ANY]),
      0, 0},
-    {"client_ids_any", YAML_TEXT_LIST, offsetof(struct condition, lists[CONDITION_CLIENT_IDS_ANY]),
-     false, 0, 0},
+    {"client_ids_any", YAML_TEXT_LIST, false,
+     offsetof(struct condition, lists[CONDITION_CLIENT_IDS_ANY]), 0, 0},
 };
 
 const char *condition_name(enum condition_kind kind)

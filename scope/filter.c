@@ -97,21 +97,28 @@ static const struct filter_set *copy_written(struct arena *arena, const struct f
     return copy;
 }
 
-static void copy_rules(struct filter *f, const struct filter_grant *grants,
-                       const struct filter_deny *denies)
+static struct filter_grant *copy_grants(struct arena *arena, const struct filter_grant *grants,
+                                        size_t n)
 {
-    f->grants = arena_alloc(&f->arena, f->n_grants * sizeof(*f->grants));
-    for (size_t i = 0; i < f->n_grants; i++) {
-        f->grants[i].collections = copy_set(&f->arena, &grants[i].collections);
-        f->grants[i].doc_types = copy_set(&f->arena, &grants[i].doc_types);
-        f->grants[i].labels = copy_set(&f->arena, &grants[i].labels);
+    struct filter_grant *copies = arena_alloc(arena, n * sizeof(*copies));
+    for (size_t i = 0; i < n; i++) {
+        copies[i].collections = copy_set(arena, &grants[i].collections);
+        copies[i].doc_types = copy_set(arena, &grants[i].doc_types);
+        copies[i].labels = copy_set(arena, &grants[i].labels);
     }
-    f->denies = arena_alloc(&f->arena, f->n_denies * sizeof(*f->denies));
-    for (size_t i = 0; i < f->n_denies; i++) {
-        f->denies[i].collections = copy_written(&f->arena, denies[i].collections);
-        f->denies[i].doc_types = copy_written(&f->arena, denies[i].doc_types);
-        f->denies[i].labels_any = copy_written(&f->arena, denies[i].labels_any);
+    return copies;
+}
+
+static struct filter_deny *copy_denies(struct arena *arena, const struct filter_deny *denies,
+                                       size_t n)
+{
+    struct filter_deny *copies = arena_alloc(arena, n * sizeof(*copies));
+    for (size_t i = 0; i < n; i++) {
+        copies[i].collections = copy_written(arena, denies[i].collections);
+        copies[i].doc_types = copy_written(arena, denies[i].doc_types);
+        copies[i].labels_any = copy_written(arena, denies[i].labels_any);
     }
+    return copies;
 }
 
 /* "*" as a text is the flag, ["*"] would be a value: the two never share bytes. */
@@ -209,9 +216,11 @@ struct filter *filter_build(const struct filter_grant *grants, size_t n_grants,
     struct filter *f = mem_alloc(sizeof(*f));
     atomic_init(&f->refs, 1);
     arena_init(&f->arena);
+    n_denies = n_grants ? n_denies : 0; /* nothing less something is nothing */
     f->n_grants = n_grants;
-    f->n_denies = n_grants ? n_denies : 0; /* nothing less something is nothing */
-    copy_rules(f, grants, denies);
+    f->n_denies = n_denies;
+    f->grants = copy_grants(&f->arena, grants, n_grants);
+    f->denies = copy_denies(&f->arena, denies, n_denies);
     if (!write_canonical(f)) {
         filter_unref(f); /* two filters must never share a text that was cut */
         return filter_build(NULL, 0, NULL, 0);

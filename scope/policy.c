@@ -18,26 +18,26 @@ struct policy_file {
 
 #define AT(member) offsetof(struct policy_file, member)
 static const struct yaml_field FILE_FIELDS[] = {
-    {"policy_version", YAML_INTEGER, AT(version), true, 1, 1},
-    {"issuers", YAML_SUBTREE, AT(issuers), true, 0, 0},
-    {"grants", YAML_SUBTREE, AT(grants), true, 0, 0},
-    {"denies", YAML_SUBTREE, AT(denies), false, 0, 0},
-    {"revoked", YAML_SUBTREE, AT(revoked), false, 0, 0},
-    {"challenge_scopes", YAML_TEXT_LIST, AT(challenge_scopes), false, 0, 0},
-    {"limits", YAML_SUBTREE, AT(limits), false, 0, 0},
+    {"policy_version", YAML_INTEGER, true, AT(version), 1, 1},
+    {"issuers", YAML_SUBTREE, true, AT(issuers), 0, 0},
+    {"grants", YAML_SUBTREE, true, AT(grants), 0, 0},
+    {"denies", YAML_SUBTREE, false, AT(denies), 0, 0},
+    {"revoked", YAML_SUBTREE, false, AT(revoked), 0, 0},
+    {"challenge_scopes", YAML_TEXT_LIST, false, AT(challenge_scopes), 0, 0},
+    {"limits", YAML_SUBTREE, false, AT(limits), 0, 0},
 };
 #undef AT
 
 static const struct yaml_field REVOKED_FIELDS[] = {
-    {"jti", YAML_TEXT_LIST, offsetof(struct revoked, jti), false, 0, 0},
-    {"sub", YAML_TEXT_LIST, offsetof(struct revoked, sub), false, 0, 0},
-    {"client_id", YAML_TEXT_LIST, offsetof(struct revoked, client_id), false, 0, 0},
+    {"jti", YAML_TEXT_LIST, false, offsetof(struct revoked, jti), 0, 0},
+    {"sub", YAML_TEXT_LIST, false, offsetof(struct revoked, sub), 0, 0},
+    {"client_id", YAML_TEXT_LIST, false, offsetof(struct revoked, client_id), 0, 0},
 };
 
 static const struct yaml_field LIMIT_FIELDS[] = {
-    {"max_scopes", YAML_INTEGER, offsetof(struct policy_limits, max_scopes), false, 1, 1024},
-    {"max_groups", YAML_INTEGER, offsetof(struct policy_limits, max_groups), false, 1, 10000},
-    {"max_matched_grants", YAML_INTEGER, offsetof(struct policy_limits, max_matched_grants), false,
+    {"max_scopes", YAML_INTEGER, false, offsetof(struct policy_limits, max_scopes), 1, 1024},
+    {"max_groups", YAML_INTEGER, false, offsetof(struct policy_limits, max_groups), 1, 10000},
+    {"max_matched_grants", YAML_INTEGER, false, offsetof(struct policy_limits, max_matched_grants),
      1, 1024},
 };
 

@@ -10,18 +10,18 @@ struct issuer_file {
 
 #define AT(member) offsetof(struct issuer_file, member)
 static const struct yaml_field ISSUER_FIELDS[] = {
-    {"iss", YAML_TEXT, AT(issuer.iss), true, 0, 0},
-    {"jwks_uri", YAML_TEXT, AT(issuer.jwks_uri), false, 0, 0},
-    {"jwks_file", YAML_TEXT, AT(issuer.jwks_file), false, 0, 0},
-    {"ca_file", YAML_TEXT, AT(issuer.ca_file), false, 0, 0},
-    {"audiences", YAML_TEXT_LIST, AT(audiences), true, 0, 0},
-    {"algs", YAML_TEXT_LIST, AT(algs), false, 0, 0},
-    {"typ_any", YAML_FLAG, AT(issuer.typ_any), false, 0, 0},
-    {"development", YAML_FLAG, AT(issuer.development), false, 0, 0},
-    {"claims", YAML_SUBTREE, AT(claims), true, 0, 0},
-    {"tenants", YAML_SUBTREE, AT(tenants), true, 0, 0},
-    {"leeway_s", YAML_INTEGER, AT(issuer.leeway_s), false, 0, 300},
-    {"max_lifetime_s", YAML_INTEGER, AT(issuer.max_lifetime_s), false, 1, 366LL * 86400},
+    {"iss", YAML_TEXT, true, AT(issuer.iss), 0, 0},
+    {"jwks_uri", YAML_TEXT, false, AT(issuer.jwks_uri), 0, 0},
+    {"jwks_file", YAML_TEXT, false, AT(issuer.jwks_file), 0, 0},
+    {"ca_file", YAML_TEXT, false, AT(issuer.ca_file), 0, 0},
+    {"audiences", YAML_TEXT_LIST, true, AT(audiences), 0, 0},
+    {"algs", YAML_TEXT_LIST, false, AT(algs), 0, 0},
+    {"typ_any", YAML_FLAG, false, AT(issuer.typ_any), 0, 0},
+    {"development", YAML_FLAG, false, AT(issuer.development), 0, 0},
+    {"claims", YAML_SUBTREE, true, AT(claims), 0, 0},
+    {"tenants", YAML_SUBTREE, true, AT(tenants), 0, 0},
+    {"leeway_s", YAML_INTEGER, false, AT(issuer.leeway_s), 0, 300},
+    {"max_lifetime_s", YAML_INTEGER, false, AT(issuer.max_lifetime_s), 1, 366LL * 86400},
 };
 #undef AT
 
@@ -30,10 +30,10 @@ struct claims_file {
 };
 
 static const struct yaml_field CLAIMS_FIELDS[] = {
-    {"scopes", YAML_SUBTREE, offsetof(struct claims_file, scopes), true, 0, 0},
-    {"groups", YAML_SUBTREE, offsetof(struct claims_file, groups), false, 0, 0},
-    {"tenant", YAML_SUBTREE, offsetof(struct claims_file, tenant), true, 0, 0},
-    {"client_id", YAML_SUBTREE, offsetof(struct claims_file, client_id), false, 0, 0},
+    {"scopes", YAML_SUBTREE, true, offsetof(struct claims_file, scopes), 0, 0},
+    {"groups", YAML_SUBTREE, false, offsetof(struct claims_file, groups), 0, 0},
+    {"tenant", YAML_SUBTREE, true, offsetof(struct claims_file, tenant), 0, 0},
+    {"client_id", YAML_SUBTREE, false, offsetof(struct claims_file, client_id), 0, 0},
 };
 
 struct rule_file {
@@ -42,9 +42,9 @@ struct rule_file {
 };
 
 static const struct yaml_field RULE_FIELDS[] = {
-    {"path", YAML_TEXT, offsetof(struct rule_file, path), true, 0, 0},
-    {"kind", YAML_TEXT, offsetof(struct rule_file, kind), true, 0, 0},
-    {"overage", YAML_TEXT_LIST, offsetof(struct rule_file, overage), false, 0, 0},
+    {"path", YAML_TEXT, true, offsetof(struct rule_file, path), 0, 0},
+    {"kind", YAML_TEXT, true, offsetof(struct rule_file, kind), 0, 0},
+    {"overage", YAML_TEXT_LIST, false, offsetof(struct rule_file, overage), 0, 0},
 };
 
 enum { N_RULE_FIELDS = 3, N_RULE_FIELDS_WITHOUT_OVERAGE = 2 };

@@ -10,10 +10,10 @@ struct grant_file {
 };
 
 static const struct yaml_field GRANT_FIELDS[] = {
-    {"id", YAML_TEXT, offsetof(struct grant_file, id), true, 0, 0},
-    {"tenants", YAML_TEXT_LIST, offsetof(struct grant_file, tenants), true, 0, 0},
-    {"when", YAML_SUBTREE, offsetof(struct grant_file, when), false, 0, 0},
-    {"allow", YAML_SUBTREE, offsetof(struct grant_file, allow), true, 0, 0},
+    {"id", YAML_TEXT, true, offsetof(struct grant_file, id), 0, 0},
+    {"tenants", YAML_TEXT_LIST, true, offsetof(struct grant_file, tenants), 0, 0},
+    {"when", YAML_SUBTREE, false, offsetof(struct grant_file, when), 0, 0},
+    {"allow", YAML_SUBTREE, true, offsetof(struct grant_file, allow), 0, 0},
 };
 
 struct deny_file {
@@ -22,9 +22,9 @@ struct deny_file {
 };
 
 static const struct yaml_field DENY_FIELDS[] = {
-    {"id", YAML_TEXT, offsetof(struct deny_file, id), true, 0, 0},
-    {"unless", YAML_SUBTREE, offsetof(struct deny_file, unless), false, 0, 0},
-    {"match", YAML_SUBTREE, offsetof(struct deny_file, match), true, 0, 0},
+    {"id", YAML_TEXT, true, offsetof(struct deny_file, id), 0, 0},
+    {"unless", YAML_SUBTREE, false, offsetof(struct deny_file, unless), 0, 0},
+    {"match", YAML_SUBTREE, true, offsetof(struct deny_file, match), 0, 0},
 };
 
 struct sets_file {
@@ -33,15 +33,15 @@ struct sets_file {
 
 #define AT(member) offsetof(struct sets_file, member)
 static const struct yaml_field ALLOW_FIELDS[] = {
-    {"collections", YAML_TEXT_LIST, AT(collections), true, 0, 0},
-    {"doc_types", YAML_TEXT_LIST, AT(doc_types), true, 0, 0},
-    {"labels", YAML_TEXT_LIST, AT(labels), true, 0, 0},
+    {"collections", YAML_TEXT_LIST, true, AT(collections), 0, 0},
+    {"doc_types", YAML_TEXT_LIST, true, AT(doc_types), 0, 0},
+    {"labels", YAML_TEXT_LIST, true, AT(labels), 0, 0},
 };
 
 static const struct yaml_field MATCH_FIELDS[] = {
-    {"collections", YAML_TEXT_LIST, AT(collections), false, 0, 0},
-    {"doc_types", YAML_TEXT_LIST, AT(doc_types), false, 0, 0},
-    {"labels_any", YAML_TEXT_LIST, AT(labels), false, 0, 0},
+    {"collections", YAML_TEXT_LIST, false, AT(collections), 0, 0},
+    {"doc_types", YAML_TEXT_LIST, false, AT(doc_types), 0, 0},
+    {"labels_any", YAML_TEXT_LIST, false, AT(labels), 0, 0},
 };
 #undef AT
 

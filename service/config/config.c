@@ -20,11 +20,11 @@
 
 static const struct yaml_field FIELDS[] = {
 #define X(key, member, type, standard, min, max, unit, reloadable, what)                           \
-    {key, TYPE_##type, offsetof(struct config_file, member), false, min, max},
+    {key, TYPE_##type, false, offsetof(struct config_file, member), min, max},
     CONFIG_TABLE(X)
 #undef X
-        {"answer", YAML_SUBTREE, offsetof(struct config_file, answer), false, 0, 0},
-    {"budgets", YAML_SUBTREE, offsetof(struct config_file, budgets), false, 0, 0},
+        {"answer", YAML_SUBTREE, false, offsetof(struct config_file, answer), 0, 0},
+    {"budgets", YAML_SUBTREE, false, offsetof(struct config_file, budgets), 0, 0},
 };
 
 #define STANDARD_text(value) SLICE_LIT(value)

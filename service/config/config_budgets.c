@@ -10,10 +10,10 @@ struct limits_file {
 
 #define AT(member) offsetof(struct limits_file, member)
 static const struct yaml_field LIMITS_FIELDS[] = {
-    {"per_minute", YAML_INTEGER, AT(limits.per_minute), false, 0, CONFIG_MAX_PER_MINUTE},
-    {"burst", YAML_INTEGER, AT(limits.burst), false, 1, CONFIG_MAX_PER_MINUTE},
-    {"per_day", YAML_INTEGER, AT(limits.per_day), false, 0, CONFIG_MAX_PER_DAY},
-    {"tools", YAML_SUBTREE, AT(tools), false, 0, 0},
+    {"per_minute", YAML_INTEGER, false, AT(limits.per_minute), 0, CONFIG_MAX_PER_MINUTE},
+    {"burst", YAML_INTEGER, false, AT(limits.burst), 1, CONFIG_MAX_PER_MINUTE},
+    {"per_day", YAML_INTEGER, false, AT(limits.per_day), 0, CONFIG_MAX_PER_DAY},
+    {"tools", YAML_SUBTREE, false, AT(tools), 0, 0},
 };
 #undef AT
 
@@ -24,9 +24,9 @@ struct budgets_file {
 };
 
 static const struct yaml_field BUDGETS_FIELDS[] = {
-    {"tenant", YAML_SUBTREE, offsetof(struct budgets_file, tenant), false, 0, 0},
-    {"subject", YAML_SUBTREE, offsetof(struct budgets_file, subject), false, 0, 0},
-    {"tenants", YAML_SUBTREE, offsetof(struct budgets_file, tenants), false, 0, 0},
+    {"tenant", YAML_SUBTREE, false, offsetof(struct budgets_file, tenant), 0, 0},
+    {"subject", YAML_SUBTREE, false, offsetof(struct budgets_file, subject), 0, 0},
+    {"tenants", YAML_SUBTREE, false, offsetof(struct budgets_file, tenants), 0, 0},
 };
 
 struct tools_file {
@@ -34,8 +34,8 @@ struct tools_file {
 };
 
 static const struct yaml_field TOOLS_FIELDS[N_TOOLS] = {
-    {"search_kb", YAML_SUBTREE, offsetof(struct tools_file, tools[0]), false, 0, 0},
-    {"read", YAML_SUBTREE, offsetof(struct tools_file, tools[1]), false, 0, 0},
+    {"search_kb", YAML_SUBTREE, false, offsetof(struct tools_file, tools[0]), 0, 0},
+    {"read", YAML_SUBTREE, false, offsetof(struct tools_file, tools[1]), 0, 0},
 };
 
 /* The table is the map itself: any key, and each a number. */

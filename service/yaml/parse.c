@@ -118,6 +118,9 @@ static struct slice key_of(const struct yaml_node *node)
 
 static bool end_container(struct build *b)
 {
+    if (b->depth == 0) {
+        return refuse(b, 1, "not well-formed: an end without a beginning");
+    }
     const struct yaml_node *node = b->frames[--b->depth].container;
     if (node->kind != YAML_MAP) {
         return true;

@@ -141,7 +141,7 @@ static bool read_value(const struct reader *r, const struct yaml_node *node,
     case YAML_FLAG: return read_flag(r, node, ret_value);
     case YAML_INTEGER: return read_integer(r, node, field, ret_value);
     case YAML_TEXT_LIST: return read_text_list(r, node, ret_value);
-    case YAML_SUBTREE: memcpy(ret_value, &node, sizeof(node)); return true;
+    case YAML_SUBTREE: *(const struct yaml_node **)ret_value = node; return true;
     }
     return false;
 }

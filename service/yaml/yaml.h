@@ -55,8 +55,8 @@ enum yaml_type {
 struct yaml_field {
     const char *key;
     enum yaml_type type;
-    size_t offset; /* offsetof in the caller's struct, which holds the defaults beforehand */
     bool required;
+    size_t offset;    /* offsetof in the caller's struct, which holds the defaults beforehand */
     int64_t min, max; /* YAML_INTEGER only */
 };
 

@@ -13,11 +13,11 @@ struct sample {
 };
 
 static const struct yaml_field FIELDS[] = {
-    {"text", YAML_TEXT, offsetof(struct sample, text), true, 0, 0},
-    {"flag", YAML_FLAG, offsetof(struct sample, flag), false, 0, 0},
-    {"number", YAML_INTEGER, offsetof(struct sample, number), false, -5, 300},
-    {"labels", YAML_TEXT_LIST, offsetof(struct sample, list), false, 0, 0},
-    {"tree", YAML_SUBTREE, offsetof(struct sample, tree), false, 0, 0},
+    {"text", YAML_TEXT, true, offsetof(struct sample, text), 0, 0},
+    {"flag", YAML_FLAG, false, offsetof(struct sample, flag), 0, 0},
+    {"number", YAML_INTEGER, false, offsetof(struct sample, number), -5, 300},
+    {"labels", YAML_TEXT_LIST, false, offsetof(struct sample, list), 0, 0},
+    {"tree", YAML_SUBTREE, false, offsetof(struct sample, tree), 0, 0},
 };
 
 static struct err_detail detail;
@@ -132,8 +132,8 @@ Test(yaml_read, names_the_map_a_key_is_missing_from)
 {
     struct yaml_doc *doc = yaml_parse(SLICE_LIT("a: 1\nlimits:\n  b: 2\n"), "f.yaml", &detail);
     static const struct yaml_field fields[] = {
-        {"b", YAML_INTEGER, offsetof(struct sample, number), true, 0, 9},
-        {"text", YAML_TEXT, offsetof(struct sample, text), true, 0, 0},
+        {"b", YAML_INTEGER, true, offsetof(struct sample, number), 0, 9},
+        {"text", YAML_TEXT, true, offsetof(struct sample, text), 0, 0},
     };
     struct sample s = {0};
     cr_assert_not(yaml_read(doc, yaml_root(doc)->first->next, fields, 2, &s, &detail));
