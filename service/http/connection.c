@@ -39,12 +39,12 @@ static void unlink_connection(struct connection *c)
     }
 }
 
-/* libh2o has just closed the descriptor, which took it out of the epoll set as well. */
+/* libh2o has just closed the descriptor. */
 static void on_closed(void *data)
 {
     struct connection *c = data;
     struct http_thread *t = c->thread;
-    watch_stop(&c->hang_up);
+    watch_forget(&c->hang_up);
     unlink_connection(c);
     free(c);
     atomic_fetch_sub_explicit(&t->port->n_connections, 1, memory_order_relaxed);

@@ -64,12 +64,11 @@ bool watch_change(struct watch *w, uint32_t epoll_events)
     return w->loop && control(w, EPOLL_CTL_MOD, epoll_events);
 }
 
-void watch_stop(struct watch *w)
+void watch_forget(struct watch *w)
 {
     if (!w->loop) {
         return;
     }
-    control(w, EPOLL_CTL_DEL, 0);
     struct watch_set *set = &w->loop->watches;
     for (int i = 0; i < set->n_batch; i++) {
         if (set->batch[i].data.ptr == w) {
@@ -77,4 +76,12 @@ void watch_stop(struct watch *w)
         }
     }
     w->loop = NULL;
+}
+
+void watch_stop(struct watch *w)
+{
+    if (w->loop) {
+        control(w, EPOLL_CTL_DEL, 0);
+        watch_forget(w);
+    }
 }

@@ -22,4 +22,7 @@ bool watch_change(struct watch *w, uint32_t epoll_events);
  * fd is closed: its number may soon name another file. */
 void watch_stop(struct watch *w);
 
+/* The same for a descriptor that its owner has just closed, which ended its watch. */
+void watch_forget(struct watch *w);
+
 #endif

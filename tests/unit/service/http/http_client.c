@@ -62,7 +62,7 @@ static bool receive(struct client *c)
 
 const char *response_header(const struct response *r, const char *name)
 {
-    static char value[1024];
+    static _Thread_local char value[1024];
     size_t n = strlen(name);
     for (const char *line = strstr(r->text, "\r\n"); line && line + 2 < r->body;
          line = strstr(line + 2, "\r\n")) {

@@ -6,8 +6,8 @@
 #include "service/base/slice.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <errno.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -54,26 +54,18 @@ static inline void folder_write(const struct folder *f, const char *name, const 
     folder_write_bytes(f, name, slice_of(text));
 }
 
+static inline int folder_remove_entry(const char *path, const struct stat *st, int kind,
+                                      struct FTW *ftw)
+{
+    (void)st;
+    (void)kind;
+    (void)ftw;
+    return remove(path);
+}
+
 static inline void folder_remove_path(const char *path)
 {
-    struct stat st;
-    if (lstat(path, &st) != 0) {
-        return;
-    }
-    DIR *dir = S_ISDIR(st.st_mode) ? opendir(path) : NULL;
-    struct dirent *e;
-    while (dir && (e = readdir(dir)) != NULL) {
-        char below[2048];
-        bool real = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
-        int n = snprintf(below, sizeof(below), "%s/%s", path, e->d_name);
-        if (real && n > 0 && (size_t)n < sizeof(below)) {
-            folder_remove_path(below);
-        }
-    }
-    if (dir) {
-        closedir(dir);
-    }
-    remove(path);
+    nftw(path, folder_remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static inline void folder_done(struct folder *f)

@@ -3,6 +3,8 @@
 #include "service/retrieval/generation.h"
 #include "tests/unit/service/ingest/folder.h"
 
+#include <dirent.h>
+
 /* A corpus, a store and what a run said. */
 struct bench {
     struct folder corpus, store;

@@ -104,6 +104,15 @@ Test(watch, refuses_what_epoll_refuses)
 }
 
 static struct end *survivor;
+static bool close_first;
+
+static void close_and_free(struct end *e)
+{
+    close(e->fd);
+    watch_forget(&e->watch);
+    close(e->peer);
+    free(e);
+}
 
 static void on_ready_free_victim(struct watch *w, uint32_t events)
 {
@@ -113,14 +122,17 @@ static void on_ready_free_victim(struct watch *w, uint32_t events)
     survivor = e;
     if (e->victim) {
         e->victim->victim = NULL;
-        end_free(e->victim); /* stands in the same batch: a later call would use freed memory */
+        close_first
+            ? close_and_free(e->victim)
+            : end_free(
+                  e->victim); /* stands in the same batch: a later call would use freed memory */
         e->victim = NULL;
         watch_change(w, 0);
     }
     loop_stop(w->loop);
 }
 
-Test(watch, stopping_another_watch_of_the_same_batch_prevents_its_callback)
+static void stop_one_of_two_ready_watches(void)
 {
     struct loop *l = loop_new();
     struct end *a = end_new(l, on_ready_free_victim, EPOLLIN);
@@ -133,6 +145,17 @@ Test(watch, stopping_another_watch_of_the_same_batch_prevents_its_callback)
     cr_assert_eq(survivor->calls, 1);
     end_free(survivor);
     loop_free(l);
+}
+
+Test(watch, stopping_another_watch_of_the_same_batch_prevents_its_callback)
+{
+    stop_one_of_two_ready_watches();
+}
+
+Test(watch, forgetting_one_whose_descriptor_is_closed_prevents_its_callback)
+{
+    close_first = true;
+    stop_one_of_two_ready_watches();
 }
 
 static void on_ready_restart(struct watch *w, uint32_t events)
