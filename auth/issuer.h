@@ -51,7 +51,8 @@ struct issuer {
     uint32_t algs;    /* bit (1 << enum jws_alg) for each allowed one */
     bool typ_any;     /* accept typ JWT */
     bool development; /* loopback addresses only */
-    struct claim_rule scopes, groups, tenant, client_id; /* path SLICE_NONE: not mapped */
+    /* path SLICE_NONE: not mapped. A mapped client_id replaces the claim of that name. */
+    struct claim_rule scopes, groups, tenant, client_id;
     const struct tenant_name *tenants;
     size_t n_tenants;
     int64_t leeway_s;       /* 0..300 */

@@ -248,15 +248,15 @@ Test(jws_verify, refuses_an_algorithm_that_is_not_the_keys)
     dynbuf_init(&token, MINT_MAX_BYTES);
     mint_jwk(&jwk, pkey, "");
     json_t *member = json_loadb(jwk.p, jwk.n, 0, NULL);
-    for (int alg = JWS_RS256; alg <= JWS_PS512; alg++) {
+    for (int said = JWS_RS256; said <= JWS_PS512; said++) {
         char header[32];
-        snprintf(header, sizeof(header), "{\"alg\":\"%s\"}", jws_alg_name((enum jws_alg)alg));
-        dynbuf_cut(&token, 0);
-        mint_compact(&token, pkey, (enum jws_alg)alg, slice_of(header), SLICE_LIT("any bytes"));
-        cr_assert_eq(jws_parse(dynbuf_get(&token), &gate.arena, &jws), TOKEN_OK);
+        snprintf(header, sizeof(header), "{\"alg\":\"%s\"}", jws_alg_name((enum jws_alg)said));
         for (int bound = JWS_RS256; bound <= JWS_PS512; bound++) {
+            dynbuf_cut(&token, 0); /* signed the key's way, whatever the header says */
+            mint_compact(&token, pkey, (enum jws_alg)bound, slice_of(header), SLICE_LIT("bytes"));
+            cr_assert_eq(jws_parse(dynbuf_get(&token), &gate.arena, &jws), TOKEN_OK);
             cr_assert(jwk_read(member, 1U << bound, &key));
-            cr_expect_eq(jws_verify(&jws, &key), alg == bound, "%d %d", alg, bound);
+            cr_expect_eq(jws_verify(&jws, &key), said == bound, "%d %d", said, bound);
             jwk_done(&key);
         }
     }
