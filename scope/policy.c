@@ -131,7 +131,7 @@ struct policy *policy_ref(struct policy *p)
 void policy_unref(struct policy *p)
 {
     if (p && atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) == 1) {
-        yaml_free(p->doc);
+        yaml_doc_free(p->doc);
         arena_done(&p->arena);
         free(p);
     }

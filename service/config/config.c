@@ -190,7 +190,7 @@ struct config *config_load(const char *path, struct err_detail *detail)
 void config_free(struct config *c)
 {
     if (c) {
-        yaml_free(c->doc);
+        yaml_doc_free(c->doc);
         arena_done(&c->arena);
         free(c);
     }

@@ -210,7 +210,7 @@ bool front_matter_read(struct slice front, struct arena *arena, struct fields *r
             split_error(&detail, ret_line, ret_reason);
             ok = false;
         }
-        yaml_free(doc);
+        yaml_doc_free(doc);
     }
     dynbuf_done(&own);
     return ok;

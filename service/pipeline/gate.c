@@ -146,6 +146,34 @@ static bool open_audit(struct gate *g, struct err_detail *detail)
     return true;
 }
 
+static bool is_tenant(const struct token_trust *trust, struct slice name)
+{
+    for (size_t i = 0; i < trust->n; i++) {
+        for (size_t k = 0; k < trust->issuers[i].n_tenants; k++) {
+            if (slice_eq(trust->issuers[i].tenants[k].tenant, name)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* A budget for a misspelt tenant would leave the real one with the default. */
+static bool check_budgets(const struct gate *g, const char *config_path, struct err_detail *detail)
+{
+    for (size_t i = 0; i < g->config->n_budgets; i++) {
+        struct slice tenant = g->config->budgets[i].tenant;
+        if (!is_tenant(&g->access->trust, tenant)) {
+            err_detail_set(detail,
+                           "%s: key `budgets.tenants.%.*s`: no issuer of %s maps such a tenant; "
+                           "correct the name",
+                           config_path, (int)tenant.n, tenant.p, g->config->policy_file);
+            return false;
+        }
+    }
+    return true;
+}
+
 static unsigned worker_count(const struct config_values *c)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -171,7 +199,7 @@ static bool open_parts(struct gate *g, const char *config_path, struct err_detai
         return false;
     }
     g->access = access_rules_load(c->policy_file, c->public_url, detail);
-    if (!g->access || !open_audit(g, detail)) {
+    if (!g->access || !check_budgets(g, config_path, detail) || !open_audit(g, detail)) {
         return false;
     }
     g->workers = worker_pool_new(worker_count(c), (size_t)c->worker_queue);

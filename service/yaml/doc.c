@@ -14,7 +14,7 @@
 
 enum { NAME_SHOWN_BYTES = 64 };
 
-void yaml_free(struct yaml_doc *doc)
+void yaml_doc_free(struct yaml_doc *doc)
 {
     if (doc) {
         arena_done(&doc->arena);

@@ -296,7 +296,7 @@ struct yaml_doc *yaml_parse(struct slice bytes, const char *file_name, struct er
         bytes = slice_skip(bytes, 3); /* a byte order mark, as some editors write */
     }
     if (!check_bytes(doc, bytes, detail) || !parse_into(doc, bytes, detail)) {
-        yaml_free(doc);
+        yaml_doc_free(doc);
         return NULL;
     }
     return doc;

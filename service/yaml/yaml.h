@@ -33,7 +33,7 @@ struct yaml_doc; /* opaque */
 
 /* file_name is for error texts; copied. NULL with a reason on any breach. */
 struct yaml_doc *yaml_parse(struct slice bytes, const char *file_name, struct err_detail *detail);
-void yaml_free(struct yaml_doc *doc);
+void yaml_doc_free(struct yaml_doc *doc);
 
 /* The root, always a map. */
 const struct yaml_node *yaml_root(const struct yaml_doc *doc);

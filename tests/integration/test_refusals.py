@@ -28,6 +28,7 @@ BROKEN = [
     ("kbgate.yaml", "threads: 2", "threads: 2\nthreads: 3", ["kbgate.yaml:", "threads"]),
     ("kbgate.yaml", "threads: 2", "threads: 2\nanswer: {rrf_k: 0}", ["kbgate.yaml:", "rrf_k"]),
     ("kbgate.yaml", "threads: 2", "threads: 2\nanswer: {nothing: 1}", ["kbgate.yaml:", "nothing", "candidate_depth"]),
+    ("kbgate.yaml", "    meagre: {", "    maegre: {", ["kbgate.yaml", "maegre", "policy.yaml"]),
     ("kbgate.yaml", "policy_file: policy.yaml", "policy_file: absent.yaml", ["absent.yaml"]),
     ("kbgate.yaml", "fence_key_file: fence.key\n", "", ["fence_key_file"]),
     ("kbgate.yaml", "audit_key_file: audit.key\n", "", ["audit_key_file"]),

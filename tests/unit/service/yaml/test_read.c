@@ -30,7 +30,7 @@ static struct yaml_doc *read_sample(const char *text, struct sample *ret_sample)
     *ret_sample = (struct sample){.number = 7, .flag = true};
     if (!yaml_read(doc, yaml_root(doc), FIELDS, sizeof(FIELDS) / sizeof(FIELDS[0]), ret_sample,
                    &detail)) {
-        yaml_free(doc);
+        yaml_doc_free(doc);
         return NULL;
     }
     return doc;
@@ -48,7 +48,7 @@ Test(yaml_read, fills_every_type)
     cr_assert_eq(s.list.n, 2);
     cr_assert(slice_is(s.list.items[0], "a") && slice_is(s.list.items[1], "b"));
     cr_assert(s.tree->kind == YAML_MAP && slice_is(s.tree->first->key, "x"));
-    yaml_free(doc);
+    yaml_doc_free(doc);
 }
 
 Test(yaml_read, leaves_defaults_where_a_key_is_absent)
@@ -58,7 +58,7 @@ Test(yaml_read, leaves_defaults_where_a_key_is_absent)
     cr_assert(doc, "%s", detail.text);
     cr_assert(slice_is(s.text, "1.0"));
     cr_assert(s.flag && s.number == 7 && s.list.n == 0 && !s.tree);
-    yaml_free(doc);
+    yaml_doc_free(doc);
 }
 
 Test(yaml_read, takes_whole_numbers_at_their_limits)
@@ -72,7 +72,7 @@ Test(yaml_read, takes_whole_numbers_at_their_limits)
         struct yaml_doc *doc = read_sample(cases[i].text, &s);
         cr_assert(doc, "%s", detail.text);
         cr_assert_eq(s.number, cases[i].value);
-        yaml_free(doc);
+        yaml_doc_free(doc);
     }
 }
 
@@ -82,7 +82,7 @@ Test(yaml_read, takes_an_empty_list)
     struct yaml_doc *doc = read_sample("text: x\nlabels: []\n", &s);
     cr_assert(doc, "%s", detail.text);
     cr_assert_eq(s.list.n, 0);
-    yaml_free(doc);
+    yaml_doc_free(doc);
 }
 
 Test(yaml_read, refuses_with_file_line_key_and_fix)
@@ -138,7 +138,7 @@ Test(yaml_read, names_the_map_a_key_is_missing_from)
     struct sample s = {0};
     cr_assert_not(yaml_read(doc, yaml_root(doc)->first->next, fields, 2, &s, &detail));
     cr_assert_str_eq(detail.text, "f.yaml:2: key `text`: is missing from limits; add it");
-    yaml_free(doc);
+    yaml_doc_free(doc);
 }
 
 Test(yaml_read, refuses_a_node_that_is_no_map)
@@ -149,5 +149,5 @@ Test(yaml_read, refuses_a_node_that_is_no_map)
         cr_assert_not(yaml_read(doc, n, FIELDS, 5, &s, &detail));
         cr_assert_not_null(strstr(detail.text, "must be a map"), "%s", detail.text);
     }
-    yaml_free(doc);
+    yaml_doc_free(doc);
 }

@@ -39,7 +39,7 @@ Test(yaml, keeps_order_kinds_lines_and_quotes)
     const struct yaml_node *c = b->next;
     cr_assert(c->kind == YAML_MAP && c->next == NULL);
     cr_assert(slice_is(c->first->key, "d") && c->first->quoted && c->first->line == 4);
-    yaml_free(doc);
+    yaml_doc_free(doc);
 }
 
 Test(yaml, takes_the_harmless_variants)
@@ -66,7 +66,7 @@ Test(yaml, takes_the_harmless_variants)
         struct yaml_doc *doc = parse(texts[i]);
         cr_assert(doc, "%s: %s", texts[i], detail.text);
         cr_assert(slice_is(yaml_root(doc)->first->key, "a"), "%s", texts[i]);
-        yaml_free(doc);
+        yaml_doc_free(doc);
     }
 }
 
@@ -152,7 +152,7 @@ Test(yaml, stops_at_depth_16)
     for (size_t depth = YAML_MAX_DEPTH - 1; depth <= YAML_MAX_DEPTH; depth++) {
         struct yaml_doc *doc = parse_nested(depth);
         cr_assert(doc, "depth %zu: %s", depth, detail.text);
-        yaml_free(doc);
+        yaml_doc_free(doc);
     }
     cr_assert_null(parse_nested(YAML_MAX_DEPTH + 1));
     cr_assert_not_null(strstr(detail.text, "nested more than 16 deep"), "%s", detail.text);
@@ -185,7 +185,7 @@ Test(yaml, caps_the_file_at_256_kib)
         }
         struct yaml_doc *doc = yaml_parse(dynbuf_get(&text), "f.yaml", &detail);
         cr_assert_eq(doc != NULL, over < 2, "%zu bytes", text.n);
-        yaml_free(doc);
+        yaml_doc_free(doc);
         dynbuf_done(&text);
     }
     cr_assert_not_null(strstr(detail.text, "larger than 256 KiB"), "%s", detail.text);
@@ -203,7 +203,7 @@ Test(yaml, finds_a_repeat_among_very_many_keys)
     struct yaml_doc *doc = yaml_parse(dynbuf_get(&text), "f.yaml", &detail);
     cr_assert(doc, "%s", detail.text);
     cr_assert_eq(yaml_root(doc)->n, 20000);
-    yaml_free(doc);
+    yaml_doc_free(doc);
     dynbuf_add_text(&text, "k777: v\n");
     refuses(dynbuf_get(&text), "f.yaml:20001: key `k777`", "twice");
     dynbuf_done(&text);
@@ -217,7 +217,7 @@ Test(yaml, names_the_first_repeat_in_the_file)
 Test(yaml, survives_a_caller_without_interest_in_the_reason)
 {
     cr_assert_null(yaml_parse(SLICE_LIT("a: ~"), "f.yaml", NULL));
-    yaml_free(NULL);
+    yaml_doc_free(NULL);
 }
 
 Test(yaml, shortens_a_long_key_between_characters)
