@@ -102,11 +102,33 @@ static void answer_readyz(struct probe *p, bool verbose)
     dynbuf_done(&reasons);
 }
 
+static void add_metric(struct dynbuf *out, const char *name, const char *type, atomic_size_t *value)
+{
+    dynbuf_add_text(out, "# TYPE ");
+    dynbuf_add_text(out, name);
+    dynbuf_add_byte(out, ' ');
+    dynbuf_add_text(out, type);
+    dynbuf_add_byte(out, '\n');
+    dynbuf_add_text(out, name);
+    dynbuf_add_byte(out, ' ');
+    dynbuf_add_int(out, (int64_t)atomic_load_explicit(value, memory_order_relaxed));
+    dynbuf_add_byte(out, '\n');
+}
+
+/* What the pipeline never sees. */
+static void add_door_metrics(struct http_server *s, struct dynbuf *out)
+{
+    add_metric(out, "kbgate_http_connections", "gauge", &s->public_port.n_connections);
+    add_metric(out, "kbgate_http_connections_refused_total", "counter", &s->public_port.n_refused);
+    add_metric(out, "kbgate_http_shed_total", "counter", &s->n_shed);
+}
+
 static void answer_metrics(struct probe *p)
 {
     struct dynbuf out;
     dynbuf_init(&out, PAGE_MAX_BYTES);
     gate_metrics(p->server->gate, &out);
+    add_door_metrics(p->server, &out);
     exchange_reply_text(&p->exchange, 200, SLICE_LIT("text/plain; version=0.0.4"),
                         exchange_copy(&p->exchange, dynbuf_get(&out)));
     dynbuf_done(&out);

@@ -91,6 +91,7 @@ void connection_on_accept(h2o_socket_t *listener, const char *error)
             add_connection(t, socket);
         } else {
             atomic_fetch_sub_explicit(&t->port->n_connections, 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&t->port->n_refused, 1, memory_order_relaxed);
             h2o_socket_close(socket);
         }
     }

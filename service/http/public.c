@@ -49,6 +49,7 @@ static void begin_call(struct call *c, const struct request_input *in)
     size_t others = atomic_fetch_add_explicit(&c->server->n_in_flight, 1, memory_order_relaxed);
     if (others >= c->server->options.max_in_flight) {
         leave_flight(c);
+        atomic_fetch_add_explicit(&c->server->n_shed, 1, memory_order_relaxed);
         exchange_reply_empty(&c->exchange, 503, &(struct header){"retry-after", SLICE_LIT("1")}, 1);
         return;
     }

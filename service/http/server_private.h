@@ -19,7 +19,7 @@ struct http_server {
     struct http_options options; /* texts in memory */
     struct gate *gate;
     struct http_port public_port, admin_port;
-    atomic_size_t n_in_flight;
+    atomic_size_t n_in_flight, n_shed;
     struct liveness liveness;
     struct http_thread admin;
     struct http_thread threads[]; /* options.n_threads */

@@ -25,7 +25,7 @@ struct http_port {
     uint16_t number;
     size_t max_connections;
     int64_t write_timeout_ms;
-    atomic_size_t n_connections;
+    atomic_size_t n_connections, n_refused;
 };
 
 struct http_thread {

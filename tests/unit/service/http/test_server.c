@@ -426,6 +426,9 @@ Test(server, over_the_in_flight_cap_there_is_503_and_room_again_after_an_answer)
     assert_answer(&r, 404, "", "needs no slot");
     response_done(&r);
     cr_assert_eq(fake_gate_begun(f.gate), 2);
+    r = client_ask(f.admin_port, "GET /metrics HTTP/1.1\r\n\r\n");
+    assert_answer(&r, 200, "\nkbgate_http_shed_total 1\n", "counted");
+    response_done(&r);
     fake_gate_release(f.gate);
     r = client_read(&a);
     assert_answer(&r, 200, "body=wait", "a");
@@ -450,6 +453,10 @@ Test(server, over_the_connection_cap_new_connections_are_closed)
     struct client c = client_open(f.port);
     cr_assert(client_is_closed(&c));
     client_close(&c);
+    struct response m = client_ask(f.admin_port, "GET /metrics HTTP/1.1\r\n\r\n");
+    assert_answer(&m, 200, "\nkbgate_http_connections 2\n", "open");
+    assert_answer(&m, 200, "\nkbgate_http_connections_refused_total 1\n", "refused");
+    response_done(&m);
     client_close(&a);
     fake_gate_await_cancelled(f.gate, 1);
     for (bool served = false; !served;) { /* the close is counted a moment after the cancel */
@@ -609,6 +616,31 @@ Test(server, stop_lets_requests_in_flight_finish_and_refuses_new_ones)
     client_close(&fresh);
 }
 
+Test(server, stop_lets_a_request_that_is_arriving_come_whole)
+{
+    struct http_options options = default_options();
+    options.n_threads = 1;
+    struct fixture f = start_with(&options);
+    struct client arriving = client_open(f.port), idle = client_open(f.port);
+    pthread_t thread;
+    struct stopper stopper = {f.server, 30000};
+    client_send(&arriving, POST_MCP "Expect: 100-continue\r\n" LENGTH(5));
+    struct response r = client_read(&arriving);
+    cr_assert_eq(r.status, 100, "the head was read");
+    response_done(&r);
+    pthread_create(&thread, NULL, stop_server, &stopper);
+    cr_assert(client_is_closed(&idle), "draining has begun");
+    client_send(&arriving, "hello");
+    r = client_read(&arriving);
+    assert_answer(&r, 200, "body=hello", "arriving");
+    assert_has(&r, "connection", "close");
+    response_done(&r);
+    pthread_join(thread, NULL);
+    fake_gate_free(f.gate);
+    client_close(&arriving);
+    client_close(&idle);
+}
+
 Test(server, stop_cancels_what_is_in_flight_after_the_drain_time)
 {
     struct fixture f = start();
@@ -639,7 +671,6 @@ Test(server, admin_port_shows_state_and_changes_nothing)
              "ok\n"},
             {"GET /readyz HTTP/1.1\r\n\r\n", 200, "ok\n"},
             {"GET /readyz?verbose HTTP/1.1\r\n\r\n", 200, "ok store\n"},
-            {"GET /metrics HTTP/1.1\r\n\r\n", 200, "kb_up 1\n"},
             {"POST /metrics HTTP/1.1\r\nContent-Length: 0\r\n\r\n", 405, ""},
             {"GET /mcp HTTP/1.1\r\n\r\n", 404, ""},
         },
@@ -656,6 +687,13 @@ Test(server, admin_port_shows_state_and_changes_nothing)
         response_done(&r);
     }
     struct response r = client_ask(f.admin_port, "GET /metrics HTTP/1.1\r\n\r\n");
+    assert_answer(&r, 200,
+                  "kb_up 1\n"
+                  "# TYPE kbgate_http_connections gauge\nkbgate_http_connections 0\n"
+                  "# TYPE kbgate_http_connections_refused_total counter\n"
+                  "kbgate_http_connections_refused_total 0\n"
+                  "# TYPE kbgate_http_shed_total counter\nkbgate_http_shed_total 0\n",
+                  "metrics");
     assert_has(&r, "content-type", "text/plain; version=0.0.4");
     response_done(&r);
     fake_gate_set_ready(f.gate, false);
