@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-static bool read_all(int fd, struct dynbuf *out)
+bool fd_read_all(int fd, struct dynbuf *out)
 {
     char piece[16 * 1024];
     ssize_t n;
@@ -27,7 +27,7 @@ bool small_file_read(const char *path, const char *what, struct dynbuf *out,
                      struct err_detail *detail)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool good = fd >= 0 && read_all(fd, out);
+    bool good = fd >= 0 && fd_read_all(fd, out);
     if (!good) {
         err_detail_set(detail,
                        "%s: %s: %s; check that the file is there, readable and at most %zu bytes",

@@ -6,6 +6,9 @@
 #include "service/base/dynbuf.h"
 #include "service/base/err.h"
 
+/* Appends all that fd still holds. False with errno set: EFBIG where out's ceiling was reached. */
+bool fd_read_all(int fd, struct dynbuf *out);
+
 /* Appends the file's bytes to out (initialised; its ceiling is the file's). False with a reason
  * that names `what`, the path and the fix. */
 bool small_file_read(const char *path, const char *what, struct dynbuf *out,

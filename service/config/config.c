@@ -4,6 +4,7 @@
 #include "service/config/config_parts.h"
 
 #include "service/base/mem.h"
+#include "service/base/small_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -113,40 +114,21 @@ static bool refuse_unread(const char *path, int error, struct err_detail *detail
     return false;
 }
 
-static bool read_all(int fd, struct dynbuf *out, int *ret_error)
-{
-    char chunk[16 * 1024];
-    while (!out->failed) {
-        ssize_t n = read(fd, chunk, sizeof(chunk));
-        if (n == 0) {
-            return true;
-        }
-        if (n < 0 && errno != EINTR) {
-            *ret_error = errno;
-            return false;
-        }
-        dynbuf_add(out, (struct slice){chunk, n > 0 ? (size_t)n : 0});
-    }
-    return true;
-}
-
 static bool read_file(const char *path, struct dynbuf *out, struct err_detail *detail)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0) {
         return refuse_unread(path, errno, detail);
     }
-    int error = 0;
-    bool fine = read_all(fd, out, &error);
+    bool fine = fd_read_all(fd, out);
+    int error = errno;
     (void)close(fd);
-    if (!fine) {
-        return refuse_unread(path, error, detail);
-    }
-    if (out->failed) {
+    if (!fine && error == EFBIG) {
         err_detail_set(detail, "%s: is larger than %d KiB; is it the configuration file?", path,
                        CONFIG_MAX_BYTES / 1024);
+        return false;
     }
-    return !out->failed;
+    return fine || refuse_unread(path, error, detail);
 }
 
 static bool read_values(struct config *c, struct slice bytes, const char *path,

@@ -3,6 +3,7 @@
  * see nothing but bounded, valid text. */
 #include "service/ingest/file.h"
 
+#include "service/base/small_file.h"
 #include "service/base/utf8.h"
 #include "service/ingest/ingest.h"
 
@@ -12,8 +13,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { READ_BYTES = 64 * 1024 };
 
 static const struct {
     const char *ending;
@@ -39,25 +38,6 @@ static bool fail(char *ret_reason, const char *reason)
     return false;
 }
 
-static bool read_all(int fd, struct dynbuf *bytes, char *ret_reason)
-{
-    char part[READ_BYTES];
-    ssize_t n;
-    while ((n = read(fd, part, sizeof(part))) != 0) {
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0) {
-            return fail(ret_reason, strerror(errno));
-        }
-        dynbuf_add(bytes, (struct slice){part, (size_t)n});
-        if (bytes->n > INGEST_FILE_MAX_BYTES || bytes->failed) {
-            return fail(ret_reason, "larger than 64 MiB");
-        }
-    }
-    return true;
-}
-
 static bool read_regular(int fd, struct dynbuf *bytes, char *ret_reason)
 {
     struct stat st;
@@ -70,8 +50,8 @@ static bool read_regular(int fd, struct dynbuf *bytes, char *ret_reason)
     if (st.st_size > INGEST_FILE_MAX_BYTES) {
         return fail(ret_reason, "larger than 64 MiB");
     }
-    if (!read_all(fd, bytes, ret_reason)) {
-        return false;
+    if (!fd_read_all(fd, bytes)) {
+        return fail(ret_reason, errno == EFBIG ? "larger than 64 MiB" : strerror(errno));
     }
     if (bytes->n == 0) {
         return fail(ret_reason, "empty");
