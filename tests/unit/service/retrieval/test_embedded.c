@@ -518,6 +518,7 @@ Test(embedded, fetch_gives_documents_and_chunks)
     v = view_of(b, filter_owner());
     cr_assert_eq(count_fetched(b, v, "c", "z.md", -1), 1, "it is there");
     cr_assert_eq(count_fetched(b, v, "d", "q.md", 0), 1);
+    cr_assert_eq(count_fetched(b, v, "c", "q.md", 0), 0, "not under another collection");
     view_unref(v);
     b->ops->free(b);
 }
