@@ -101,7 +101,7 @@ bool manifest_read(const char *path, struct arena *arena,
     struct dynbuf bytes;
     struct reading r = {ret_manifest, arena, on_broken, arg};
     *ret_manifest = (struct manifest){0};
-    dynbuf_init(&bytes, INGEST_FILE_MAX_BYTES + 1);
+    dynbuf_init(&bytes, INGEST_FILE_MAX_BYTES);
     bool ok = file_read(path, &bytes, ret_reason);
     if (ok) {
         jsonl_each(dynbuf_get(&bytes), on_line, &r);

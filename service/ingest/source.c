@@ -167,7 +167,7 @@ void source_read(const struct source *s)
     struct collect *c = s->collect;
     struct dynbuf bytes;
     char reason[FIELD_REASON_BYTES];
-    dynbuf_init(&bytes, INGEST_FILE_MAX_BYTES + 1);
+    dynbuf_init(&bytes, INGEST_FILE_MAX_BYTES);
     bool lines = s->file->type == FILE_JSONL;
     if (!file_read(s->file->path, &bytes, reason) || (!lines && !file_to_text(&bytes, reason))) {
         collect_skip(c, s->file->relative.p, 0, reason);
