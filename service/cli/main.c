@@ -48,7 +48,7 @@ const struct command COMMAND_VERSION = {
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
-    json_object_seed(1); /* before any thread; nothing a caller sees depends on it */
+    json_object_seed(0); /* random, and before any thread: no caller can aim at one hash bucket */
     if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         print_usage(stdout);
         return EXIT_DONE;
