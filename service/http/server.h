@@ -2,10 +2,11 @@
 /* server: the public port (one loop a core, SO_REUSEPORT) and the admin port, on libh2o, HTTP/1.1
  * only.
  *
- * Answers rows 1..3 of docs/protocol.md itself (Origin, Host, metadata, preflight, path,
- * method) and hands everything else to the pipeline. libh2o stays behind this header. Thread: start
- * and stop from the main thread; serving happens on the loops' own threads. Failure:   start
- * returns NULL with a reason that names the address. */
+ * Answers rows 1..3 of docs/protocol.md itself (Origin, Host, metadata, preflight, path, method) and
+ * hands everything else to the pipeline. libh2o stays behind this header.
+ *
+ * Thread:    start and stop from the same thread; serving happens on the loops' own threads.
+ * Failure:   start returns NULL with a reason that names the address. */
 #ifndef HTTP_SERVER_H
 #define HTTP_SERVER_H
 
@@ -14,7 +15,6 @@
 #include <stdint.h>
 
 struct gate;
-struct loop;
 struct http_server; /* opaque */
 
 struct http_options {
