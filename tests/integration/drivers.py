@@ -76,15 +76,19 @@ def run(client: Client, service: kb.Service, token: str, steps: list, home: Path
 
 
 def inspect(service: kb.Service, token: str, transport: str, era: str, method: str, home: Path, *args) -> tuple:
-    """(exit code, parsed output) of one Inspector CLI call."""
+    """(exit code, result) of one Inspector CLI call."""
+    environment = _environment(home)
     command = [NODE, str(INSPECTOR), "--cli"]
     if transport == "http":
         command += [service.url, "--transport", "http", "--header", f"Authorization: Bearer {token}"]
-    else:
-        command += [*stdio_command(service), "-e", f"KBGATE_TOKEN={token}"]
+    else:  # in a file: on the command line our --config would be taken for the Inspector's
+        program, *arguments = stdio_command(service)
+        entry = {"type": "stdio", "command": program, "args": arguments, "env": {"KBGATE_TOKEN": token}}
+        (home / "mcp.json").write_text(json.dumps({"mcpServers": {"kb": entry}}))
+        command += ["--config", str(home / "mcp.json"), "--server", "kb"]
     command += ["--protocol-era", era, "--format", "json", "-q", "--stored-auth-only", "--method", method, *args]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, env=_environment(home))
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment)
     try:
-        return done.returncode, json.loads(done.stdout)
-    except ValueError:
+        return done.returncode, json.loads(done.stdout)["result"]
+    except (ValueError, KeyError):
         raise AssertionError(f"Inspector: exit {done.returncode}\n{done.stdout}\n{done.stderr}") from None

@@ -68,8 +68,8 @@ challenge_scopes: ["kb:read"]
 # acme and globex work without limits; meagre has one new answer a minute.
 BUDGETS = """\
 budgets:
-  tenant: {per_minute: 0, burst: 0, per_day: 0}
-  subject: {per_minute: 0, burst: 0, per_day: 0}
+  tenant: {per_minute: 0, burst: 1, per_day: 0}
+  subject: {per_minute: 0, burst: 1, per_day: 0}
   tenants:
     meagre: {per_minute: 1, burst: 1, per_day: 100}
 """

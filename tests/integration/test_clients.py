@@ -7,6 +7,7 @@ all four outcomes.
 
 import json
 import os
+import re
 from pathlib import Path
 
 import jsonschema
@@ -58,7 +59,8 @@ def test_sdk_lists_one_tool_and_gets_every_outcome(client, server, token, tmp_pa
     steps = [["tools/list"], ["tools/call", FOUND], ["tools/call", NOTHING], ["tools/call", INVALID]]
     seen = drivers.run(client, server, token, steps, tmp_path)
     assert seen["version"] == client.version
-    assert seen["server"]["name"] == "kbgate"
+    if seen["server"] is not None or client.name != "sdk-python":  # which asks nobody when it is pinned
+        assert seen["server"]["name"] == "kbgate"
     tools, found, nothing, invalid = seen["results"]
     assert [tool["name"] for tool in tools["tools"]] == ["search_kb"]
     schema = tools["tools"][0]["outputSchema"]
@@ -101,7 +103,9 @@ def test_sdk_reads_resources_and_prompts(client, server, token, tmp_path):
     ]
     assert index["contents"][0]["uri"] == "kb://index"
     assert "fourteen days ahead" in doc["contents"][0]["text"]
-    assert absent["raised"]["code"] == (-32602 if client.version == kb.MODERN else -32002)
+    # -32002 before 2026-07-28; version 2 of the TypeScript SDK translates it
+    legacy = client.version == kb.LEGACY and client.name != "sdk-v2"
+    assert absent["raised"]["code"] == (-32002 if legacy else -32602)
     assert [p["name"] for p in prompts["prompts"]] == ["literature_summary"]
     assert "travel" in json.dumps(prompt["messages"])
 
@@ -181,6 +185,7 @@ def test_what_clients_are_told_equals_the_reviewed_snapshot(name, era, server, r
     reply = server.rpc(method, params, restricted_token, modern=era == "modern")
     assert reply.status == 200, reply.body
     told = json.dumps(reply.json()["result"], indent=2, ensure_ascii=False) + "\n"
+    told = re.sub(r"kb1-[a-z2-7]{26}", "kb1-(index_version)", told)  # moves with the ranking parameters
     file = SNAPSHOTS / f"{name}-{era}.json"
     if os.environ.get("KB_UPDATE_SNAPSHOTS"):
         file.parent.mkdir(exist_ok=True)
