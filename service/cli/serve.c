@@ -145,14 +145,41 @@ static void block_signals(sigset_t *ret_set)
     pthread_sigmask(SIG_BLOCK, ret_set, NULL);
 }
 
+static bool apply_log_level(const struct config *config)
+{
+    enum log_level level;
+    bool known = log_level_parse(slice_of(config_values(config)->log_level), &level);
+    if (known) {
+        log_set_level(level);
+    }
+    return known;
+}
+
+/* SIGHUP: what the table calls reloadable is taken up; a broken file changes nothing. */
+static void reload_config(const char *path)
+{
+    struct err_detail detail = {""};
+    struct config *config = config_load(path, &detail);
+    if (config) {
+        (void)apply_log_level(config);
+        log_event(LOG_INFO, "config_reloaded", path);
+    } else {
+        log_event(LOG_ERROR, "config_reload_failed", detail.text);
+    }
+    config_free(config);
+}
+
 /* Returns when SIGTERM or SIGINT came. */
-static void serve_until_signal(struct gate *gate, const sigset_t *signals)
+static void serve_until_signal(struct gate *gate, const char *config_path, const sigset_t *signals)
 {
     const struct timespec tick = {.tv_nsec = TICK_MS * 1000000L};
     for (;;) {
         int got = sigtimedwait(signals, NULL, &tick);
         if (got == SIGTERM || got == SIGINT) {
             return;
+        }
+        if (got == SIGHUP) {
+            reload_config(config_path);
         }
         gate_tick(gate, got == SIGHUP);
     }
@@ -175,7 +202,7 @@ static bool serve(const struct config *config, const char *path, struct err_deta
     if (server) {
         print_listening(&a, server);
         log_event(LOG_INFO, "serving", c->listen);
-        serve_until_signal(gate, &signals);
+        serve_until_signal(gate, path, &signals);
         log_event(LOG_INFO, "draining", "a signal asked for the end");
         gate_begin_drain(gate);
         http_server_stop(server, c->drain_ms);
@@ -213,12 +240,10 @@ static int run_serve(int argc, char **argv)
     if (!config) {
         return command_failed(&COMMAND_SERVE, detail.text);
     }
-    enum log_level level;
-    if (!log_level_parse(slice_of(config_values(config)->log_level), &level)) {
+    if (!apply_log_level(config)) {
         config_free(config);
         return command_failed(&COMMAND_SERVE, "key `log_level`: write debug, info, warn or error");
     }
-    log_set_level(level);
     struct sink *log = sink_new(STDERR_FILENO, LOG_QUEUE_BYTES);
     log_to(log);
     bool good = serve(config, v.config, &detail);
@@ -233,14 +258,13 @@ const struct command COMMAND_SERVE = {
     .arguments = "--config FILE",
     .summary = "serve /mcp and /v1/search over HTTP",
     .description =
-        "Serves in the foreground. Prints one JSON line with the addresses when it is ready to "
-        "accept; logs go\n"
-        "to stderr as JSON lines. SIGHUP takes up a changed policy and keys (they are looked for "
-        "twice a second\n"
-        "anyhow), SIGTERM or SIGINT stops accepting, lets calls in flight finish and exits 0.\n"
-        "It does not start without an issuer, an audience, keys, a store and both key files, nor "
-        "with a\n"
-        "development issuer on an address that is not loopback.",
+        "Serves in the foreground. Prints one JSON line with the addresses when it is ready to\n"
+        "accept; logs go to stderr as JSON lines. Changed policy and key files are taken up "
+        "within\n"
+        "a second; SIGHUP does so at once and takes up a changed log_level too. SIGTERM or SIGINT\n"
+        "stops accepting, lets calls in flight finish and exits 0.\n"
+        "It does not start without an issuer, an audience, keys, a store and both key files, nor\n"
+        "with a development issuer on an address that is not loopback.",
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .run = run_serve,

@@ -57,9 +57,7 @@ enum { CONFIG_MAX_BYTES = 256 * 1024 };
     X("cache_bytes", cache_bytes, int, 67108864, 0, 68719476736, "bytes", false,                   \
       "answers kept in the process; 0: none")                                                      \
     X("publish_output_schema", publish_output_schema, flag, true, 0, 0, "", false,                 \
-      "whether tools/list carries outputSchema")                                                   \
-    X("replicas_max", replicas_max, int, 1, 1, 1000, "replicas", false,                            \
-      "most replicas that serve at once")
+      "whether tools/list carries outputSchema")
 
 struct config_texts {
     const struct slice *items;
@@ -83,7 +81,7 @@ struct config_values {
         *audit_key_file, *audit_file, *token_key_file, *log_level;
     struct config_texts allowed_hosts, allowed_origins;
     int64_t threads, workers, worker_queue, deadline_ms, drain_ms, max_connections, max_in_flight,
-        max_body_bytes, cache_bytes, replicas_max;
+        max_body_bytes, cache_bytes;
     bool publish_output_schema;
 
     /* answer: each member of ANSWER_PROFILE_TABLE may be set; here by name, for pipeline to apply.

@@ -63,7 +63,7 @@ Test(config, holds_every_default_where_the_file_says_nothing)
     }
     cr_assert(v->allowed_hosts.n == 0 && v->allowed_origins.n == 0);
     cr_assert(v->threads == 0 && v->workers == 0 && v->worker_queue == 256);
-    cr_assert(v->deadline_ms == 10000 && v->drain_ms == 10000 && v->replicas_max == 1);
+    cr_assert(v->deadline_ms == 10000 && v->drain_ms == 10000);
     cr_assert(v->max_connections == 10000 && v->max_in_flight == 1024);
     cr_assert(v->max_body_bytes == 1048576 && v->cache_bytes == 67108864);
     cr_assert(v->publish_output_schema);
@@ -139,8 +139,7 @@ Test(config, takes_integers_at_both_limits_and_none_beyond)
                 {"max_connections", 1, 1000000},
                 {"max_in_flight", 1, 100000},
                 {"max_body_bytes", 1024, 1048576},
-                {"cache_bytes", 0, INT64_C(68719476736)},
-                {"replicas_max", 1, 1000}};
+                {"cache_bytes", 0, INT64_C(68719476736)}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const int64_t tries[] = {rows[i].min - 1, rows[i].min, rows[i].max, rows[i].max + 1};
         for (size_t k = 0; k < 4; k++) {
