@@ -208,7 +208,7 @@ enum err candidates_to_hits(const struct lexical_query *q, struct candidates *c,
     uint32_t depth = q->profile->candidate_depth;
     s.hits->items = arena_alloc(&s.hits->arena, depth * sizeof(*s.hits->items));
     s.kept = mem_array(depth, sizeof(*s.kept));
-    s.scopes = mem_array(q->n_segments, sizeof(*s.scopes));
+    s.scopes = mem_array(q->n_segments, sizeof(struct doc_scope *));
     enum err e = select_all(&s);
     free(s.kept);
     free(s.scopes);

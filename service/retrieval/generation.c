@@ -214,7 +214,7 @@ int generation_lock(const char *store_dir, struct err_detail *detail)
 static void write_digest(struct json_writer *w, const char *key, const struct digest *d)
 {
     struct dynbuf hex;
-    dynbuf_init(&hex, 2 * DIGEST_BYTES);
+    dynbuf_init(&hex, sizeof(struct digest) * 2);
     digest_add_hex(&hex, d);
     json_member_text(w, key, dynbuf_get(&hex));
     dynbuf_done(&hex);

@@ -45,7 +45,7 @@ void generation_segment_path(const char *store_dir, const struct digest *content
                              size_t path_size)
 {
     struct dynbuf hex;
-    dynbuf_init(&hex, 2 * DIGEST_BYTES);
+    dynbuf_init(&hex, sizeof(struct digest) * 2);
     digest_add_hex(&hex, content);
     snprintf(ret_path, path_size, "%s/segments/%.*s.seg", store_dir, (int)hex.n, hex.p);
     dynbuf_done(&hex);

@@ -125,7 +125,8 @@ static bool add_doc(const struct loader *l, sqlite3_stmt *row, uint32_t n, uint3
 static bool load_docs(const struct loader *l)
 {
     sqlite3_stmt *s = segment_sqlite_prepare(
-        l->db, l->path, "SELECT doc, doc_id, published, first_chunk, n_chunks FROM doc ORDER BY doc", l->detail);
+        l->db, l->path,
+        "SELECT doc, doc_id, published, first_chunk, n_chunks FROM doc ORDER BY doc", l->detail);
     if (!s) {
         return false;
     }

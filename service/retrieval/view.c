@@ -76,7 +76,7 @@ void index_version_write(const struct partition *partitions, size_t n,
     hasher_done(&h, &d);
 
     struct dynbuf text;
-    dynbuf_init(&text, 2 * DIGEST_BYTES);
+    dynbuf_init(&text, sizeof(d) * 2);
     dynbuf_add_text(&text, "kb1-");
     encode_base32(&text, digest_slice(&d));
     memcpy(ret_version, text.p, INDEX_VERSION_CHARS);
