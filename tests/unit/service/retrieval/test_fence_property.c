@@ -90,7 +90,7 @@ static bool parse_passage(struct parser *p, struct dynbuf *ret_text)
     }
 }
 
-/* --- a careless reader: no line structure, no blanks, no case, look-alikes taken for real --- */
+/* --- a careless reader: no marks, no blanks, no case, look-alikes taken for real --- */
 
 static void add_careless(struct dynbuf *out, uint32_t code)
 {
@@ -117,7 +117,7 @@ static void add_careless(struct dynbuf *out, uint32_t code)
     if (code >= 'A' && code <= 'Z') {
         code += 'a' - 'A';
     }
-    if (code > 0x20 && !(code >= 0x300 && code < 0x370)) {
+    if (code == '\n' || (code > 0x20 && !(code >= 0x300 && code < 0x370))) {
         utf8_add(out, code);
     }
 }
