@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static const struct command *const COMMANDS[] = {
     &COMMAND_SERVE, &COMMAND_STDIO, &COMMAND_INGEST,  &COMMAND_SEARCH,
@@ -45,9 +46,20 @@ const struct command COMMAND_VERSION = {
     .run = run_version,
 };
 
+/* Each segment costs descriptors, one a worker: the soft limit is often 1,024. */
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
+    raise_file_limit();
     json_object_seed(0); /* random, and before any thread: no caller can aim at one hash bucket */
     if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         print_usage(stdout);

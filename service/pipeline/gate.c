@@ -231,11 +231,11 @@ void gate_close(struct gate *g)
     if (!g) {
         return;
     }
+    if (g->workers) { /* before the backend: its jobs run there */
+        worker_pool_free(g->workers);
+    }
     if (g->backend) {
         g->backend->ops->free(g->backend);
-    }
-    if (g->workers) {
-        worker_pool_free(g->workers);
     }
     budget_free(g->budget);
     free(g->budget_named);
