@@ -14,7 +14,6 @@ enum {
     HEADING_LEVELS = 6,
     PIECE_MAX_WORDS = 100, /* a longer block is handed on sentence by sentence */
     PIECE_MAX_BYTES = 4 * 1024,
-    AIM = INGEST_CHUNK_WORDS * WORD_QUARTERS,
 };
 
 struct cutter {
@@ -29,6 +28,11 @@ struct cutter {
     struct chunk_input *chunks;
     size_t n, cap;
 };
+
+static size_t quarters_of(size_t words)
+{
+    return words * WORD_QUARTERS;
+}
 
 static struct slice trimmed(struct slice s)
 {
@@ -59,16 +63,17 @@ static void close_chunk(struct cutter *c)
  * to the length aimed at than behind the piece. */
 static bool is_full(const struct cutter *c, size_t quarters, size_t bytes)
 {
+    const size_t aim = quarters_of(INGEST_CHUNK_WORDS);
     size_t with = c->quarters + quarters;
     if (c->text.n == 0) {
         return false;
     }
     if (c->text.n + bytes + c->path.n + 4 > CHUNK_MAX_BYTES ||
-        with > CHUNK_MAX_WORDS * WORD_QUARTERS) {
+        with > quarters_of(CHUNK_MAX_WORDS)) {
         return true;
     }
-    return c->quarters >= CHUNK_CLOSE_WORDS * WORD_QUARTERS && with > AIM &&
-           (c->quarters >= AIM || AIM - c->quarters <= with - AIM);
+    return c->quarters >= quarters_of(CHUNK_CLOSE_WORDS) && with > aim &&
+           (c->quarters >= aim || aim - c->quarters <= with - aim);
 }
 
 /* before: what separates the piece from the one before it in the same section. */
@@ -114,7 +119,7 @@ static void put_heading(struct cutter *c, unsigned level, struct slice heading)
     if (level <= c->level) {
         put_lone_heading(c);
     }
-    if (c->quarters >= CHUNK_MIN_WORDS * WORD_QUARTERS) {
+    if (c->quarters >= quarters_of(CHUNK_MIN_WORDS)) {
         close_chunk(c);
     }
     for (unsigned i = level - 1; i < HEADING_LEVELS; i++) {
@@ -136,8 +141,7 @@ static void put_heading(struct cutter *c, unsigned level, struct slice heading)
  * the end of a sentence that never ends must not run to the end of the file for each part. */
 static size_t next_part(enum block_kind kind, struct slice rest)
 {
-    struct slice window = {rest.p,
-                           words_fit(rest, PIECE_MAX_WORDS * WORD_QUARTERS, PIECE_MAX_BYTES)};
+    struct slice window = {rest.p, words_fit(rest, quarters_of(PIECE_MAX_WORDS), PIECE_MAX_BYTES)};
     return kind == BLOCK_CODE ? words_line(window) : words_sentence(window);
 }
 
@@ -145,7 +149,7 @@ static void put_block(struct cutter *c, const struct block *b, struct slice text
                       const char *before)
 {
     c->heading_only = false;
-    if (text.n <= PIECE_MAX_BYTES && words_quarters(text) <= PIECE_MAX_WORDS * WORD_QUARTERS) {
+    if (text.n <= PIECE_MAX_BYTES && words_quarters(text) <= quarters_of(PIECE_MAX_WORDS)) {
         put(c, text, before);
         return;
     }

@@ -94,9 +94,13 @@ bool file_to_text(struct dynbuf *bytes, char ret_reason[FIELD_REASON_BYTES])
     }
     size_t from = slice_starts(dynbuf_get(bytes), SLICE_LIT("\xEF\xBB\xBF")) ? 3 : 0, to = 0;
     for (; from < bytes->n; from++) {
-        bool pair = bytes->p[from] == '\r' && from + 1 < bytes->n && bytes->p[from + 1] == '\n';
+        char c = bytes->p[from];
+        bool pair = c == '\r' && from + 1 < bytes->n && bytes->p[from + 1] == '\n';
+        if (c == '\r') {
+            c = '\n';
+        }
         if (!pair) {
-            bytes->p[to++] = bytes->p[from] == '\r' ? '\n' : bytes->p[from];
+            bytes->p[to++] = c;
         }
     }
     dynbuf_cut(bytes, to);

@@ -71,7 +71,8 @@ static struct slice plain_key(struct slice line)
 
 static bool continues_entry(struct slice line)
 {
-    return line.n == 0 || memchr(" \t\n-#", line.p[0], 5) != NULL;
+    char c = line.n ? line.p[0] : '\n';
+    return c == ' ' || c == '\t' || c == '\n' || c == '-' || c == '#';
 }
 
 /* The entries that are ours, on their own lines. */

@@ -8,7 +8,8 @@
 static bool is_blank(struct slice line)
 {
     for (size_t i = 0; i < line.n; i++) {
-        if (!memchr(" \t\r\n", line.p[i], 4)) {
+        char c = line.p[i];
+        if (c != ' ' && c != '\t' && c != '\r' && c != '\n') {
             return false;
         }
     }
