@@ -71,7 +71,10 @@ static struct slice plain_key(struct slice line)
 
 static bool continues_entry(struct slice line)
 {
-    char c = line.n ? line.p[0] : '\n';
+    if (line.n == 0) {
+        return true;
+    }
+    char c = line.p[0];
     return c == ' ' || c == '\t' || c == '\n' || c == '-' || c == '#';
 }
 
