@@ -68,16 +68,16 @@ static CURLcode post(CURL *curl, const char *url, const char *body, struct curl_
     return code;
 }
 
-/* Takes structuredContent out of a JSON-RPC answer. */
+/* Takes the outcome out of a JSON-RPC answer: the text block, which is the outcome's exact JSON. */
 static bool take_outcome(struct slice answer, long status, struct dynbuf *out,
                          struct err_detail *detail)
 {
-    json_t *message = json_loadb(answer.p, answer.n, 0, NULL);
-    json_t *outcome = json_object_get(json_object_get(message, "result"), "structuredContent");
-    if (outcome) {
-        char *text = json_dumps(outcome, JSON_COMPACT);
-        dynbuf_add_text(out, text);
-        free(text);
+    json_t *message = json_loadb(answer.p, answer.n, JSON_ALLOW_NUL, NULL);
+    const json_t *content = json_object_get(json_object_get(message, "result"), "content");
+    const json_t *outcome = json_object_get(json_array_get(content, 0), "text");
+    bool good = json_is_string(outcome);
+    if (good) {
+        dynbuf_add(out, (struct slice){json_string_value(outcome), json_string_length(outcome)});
     } else {
         const char *reason =
             json_string_value(json_object_get(json_object_get(message, "error"), "message"));
@@ -88,7 +88,7 @@ static bool take_outcome(struct slice answer, long status, struct dynbuf *out,
                                        : "");
     }
     json_decref(message);
-    return outcome != NULL;
+    return good;
 }
 
 bool search_http(const char *url, const char *token, struct slice arguments, struct dynbuf *out,

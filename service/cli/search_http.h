@@ -7,7 +7,8 @@
 #include "service/base/err.h"
 
 /* Posts tools/call with these arguments (a JSON object) to the /mcp address `url` and appends the
- * structuredContent to out. False with a reason. */
+ * outcome's JSON, byte for byte as the
+ * service words it, to out. False with a reason. */
 bool search_http(const char *url, const char *token, struct slice arguments, struct dynbuf *out,
                  struct err_detail *detail);
 

@@ -37,7 +37,7 @@ static const struct cli_option OPTIONS[] = {
     {"group", "G", "a group; may be repeated", OPTION_TEXTS, offsetof(struct values, groups), 0, 0},
     {"client-id", "C", "client (default kbgate-token)", OPTION_TEXT,
      offsetof(struct values, client_id), 0, 0},
-    {"ttl", "TIME", "how long it is valid: 90s, 15m, 1h, 7d (default 1h)", OPTION_TEXT,
+    {"ttl", "TIME", "how long it is valid: 90s, 15m, 1h, 7d (default 1h, at most 30d)", OPTION_TEXT,
      offsetof(struct values, ttl), 0, 0},
 };
 

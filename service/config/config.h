@@ -23,7 +23,7 @@ enum { CONFIG_MAX_BYTES = 256 * 1024 };
     X("admin_listen", admin_listen, text, "127.0.0.1:9090", 0, 0, "address", false,                \
       "address and port of /livez, /readyz and /metrics; never the public port")                   \
     X("public_url", public_url, text, "", 0, 0, "URL", false,                                      \
-      "the /mcp address as clients write it; the resource of RFC 9728; required for serve")        \
+      "the /mcp address as clients write it; the resource of RFC 9728; required")                  \
     X("policy_file", policy_file, path, "", 0, 0, "path", false, "issuers and grants; required")   \
     X("store", store, path, "", 0, 0, "path", false, "folder of the embedded store; required")     \
     X("fence_key_file", fence_key_file, path, "", 0, 0, "path", false,                             \

@@ -2,8 +2,8 @@
 /* server: the public port (one loop a core, SO_REUSEPORT) and the admin port, on libh2o, HTTP/1.1
  * only.
  *
- * Answers rows 1..3 of docs/protocol.md itself (Origin, Host, metadata, preflight, path, method)
- * and hands everything else to the pipeline. libh2o stays behind this header.
+ * Answers what docs/design.md §8 lists for every path itself (Origin, Host, metadata, preflight,
+ * path, method) and hands everything else to the pipeline. libh2o stays behind this header.
  *
  * Thread:    start and stop from the same thread; serving happens on the loops' own threads.
  * Failure:   start returns NULL with a reason that names the address. */

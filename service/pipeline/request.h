@@ -26,7 +26,7 @@ struct request_input {
     struct slice query_string;  /* without the '?' */
     struct slice authorization; /* Authorization; on stdio the bare token */
     size_t n_authorization;     /* how many such headers came */
-    struct slice content_type, accept, if_none_match, traceparent;
+    struct slice content_type, accept, if_none_match;
     struct slice mcp_version, mcp_method, mcp_name;
     struct slice body;
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In this order, each step leaving what the earlier ones made: valid UTF-8 without invisible
- * characters, NFC, then line by line the marks of neutralise_rules.h and the cap. Characters are
- * deleted before NFC, since a deleted one may have kept two others from composing. */
+ * characters, NFC, then line by line the wrap, the marks of neutralise_rules.h and the cap.
+ * Characters are deleted before NFC, since a deleted one may have kept two others from composing.
+ */
 #include "service/retrieval/neutralise.h"
 
 #include "service/base/utf8.h"
@@ -10,6 +11,9 @@
 enum {
     /* A line of more characters is cut whatever they are; what stands beyond cannot matter. */
     LINE_MAX_CODES = NEUTRALISE_LINE_MAX_BYTES + 256,
+    /* A passage's longer lines are wrapped between words, so that the cap cuts nothing but lines
+     * that are made of marks. */
+    WRAP_BYTES = 2048,
 };
 
 static const char CUT_MARK[] = "\xE2\x80\xA6"; /* … */
@@ -139,20 +143,49 @@ static void add_line(struct lines *l, const int32_t *codes, size_t n)
     add_capped(l->out, dynbuf_get(&l->line));
 }
 
-static void add_lines(struct dynbuf *out, const struct codes *c, struct neutralise_count *count)
+/* What a character counts for the wrap. The marks of add_line count nothing, else a line they made
+ * longer would be wrapped once more the next time. */
+static size_t wrap_width(int32_t code)
+{
+    if (code == 0xB7 || code == '`') {
+        return 0;
+    }
+    return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+}
+
+/* The end of the line that begins at start: its newline, the space it is wrapped at, or (where it
+ * has no space) the character that no longer fits. */
+static size_t line_end(const struct codes *c, size_t start, bool wrap)
+{
+    size_t width = 0, space = start;
+    for (size_t at = start; at < c->n; at++) {
+        if (c->p[at] == '\n') {
+            return at;
+        }
+        width += wrap_width(c->p[at]);
+        if (wrap && width > WRAP_BYTES) {
+            return space > start ? space : at;
+        }
+        if (c->p[at] == ' ') {
+            space = at;
+        }
+    }
+    return c->n;
+}
+
+static void add_lines(struct dynbuf *out, const struct codes *c, bool wrap,
+                      struct neutralise_count *count)
 {
     struct lines l = {.out = out, .count = count};
     dynbuf_init(&l.line, SIZE_MAX);
     for (size_t start = 0; start <= c->n;) {
-        size_t end = start;
-        while (end < c->n && c->p[end] != '\n') {
-            end++;
-        }
+        size_t end = line_end(c, start, wrap);
         add_line(&l, c->p + start, end - start);
-        if (end < c->n) {
-            dynbuf_add_byte(out, '\n');
+        if (end == c->n) {
+            break;
         }
-        start = end + 1;
+        dynbuf_add_byte(out, '\n');
+        start = end + (c->p[end] == '\n' || c->p[end] == ' ');
     }
     dynbuf_done(&l.line);
     skeleton_done(&l.skeleton);
@@ -169,7 +202,7 @@ static void neutralise(struct dynbuf *out, struct slice bytes, bool one_line,
             codes.p[i] = ' ';
         }
     }
-    add_lines(out, &codes, &count);
+    add_lines(out, &codes, !one_line, &count);
     codes_done(&codes);
     if (ret_count) {
         *ret_count = count;

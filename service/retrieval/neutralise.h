@@ -3,8 +3,8 @@
  *
  * Valid UTF-8, NFC, LF newlines, no control, zero-width, bidi or tag characters; look-alikes of our
  * fence and of chat-template tokens broken by a visible middle dot; images and active HTML shown as
- * code; capped lines. It removes no words and judges no meaning.
- * Pure, deterministic, idempotent: f(f(x)) = f(x). Output is valid UTF-8 of at most
+ * code; long lines of a passage wrapped, any line capped. It removes no words and judges no
+ * meaning. Pure, deterministic, idempotent: f(f(x)) = f(x). Output is valid UTF-8 of at most
  * NEUTRALISE_MAX_GROWTH times the input's bytes (and a small constant). */
 #ifndef RETRIEVAL_NEUTRALISE_H
 #define RETRIEVAL_NEUTRALISE_H

@@ -113,14 +113,14 @@ static struct reply describe(struct request *r)
     int n =
         asprintf(&r->text,
                  "surface=%d get=%d query=%.*s auth=%.*s/%zu type=%.*s accept=%.*s inm=%.*s "
-                 "trace=%.*s version=%.*s method=%.*s name=%.*s body=%.*s",
+                 "version=%.*s method=%.*s name=%.*s body=%.*s",
                  (int)in->surface, in->is_get, length(in->query_string), or_none(in->query_string),
                  length(in->authorization), or_none(in->authorization), in->n_authorization,
                  length(in->content_type), or_none(in->content_type), length(in->accept),
                  or_none(in->accept), length(in->if_none_match), or_none(in->if_none_match),
-                 length(in->traceparent), or_none(in->traceparent), length(in->mcp_version),
-                 or_none(in->mcp_version), length(in->mcp_method), or_none(in->mcp_method),
-                 length(in->mcp_name), or_none(in->mcp_name), length(in->body), or_none(in->body));
+                 length(in->mcp_version), or_none(in->mcp_version), length(in->mcp_method),
+                 or_none(in->mcp_method), length(in->mcp_name), or_none(in->mcp_name),
+                 length(in->body), or_none(in->body));
     return (struct reply){.status = 200,
                           .content_type = SLICE_LIT("text/plain"),
                           .body = {r->text, (size_t)n},

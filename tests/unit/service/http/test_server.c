@@ -135,23 +135,22 @@ Test(server, hands_the_request_to_the_pipeline)
     static const struct {
         const char *request, *described;
     } CASES[] = {
-        {POST_MCP
-         "Authorization: Bearer a\r\nContent-Type: application/json\r\n"
-         "Accept: application/json\r\nMCP-Protocol-Version: 2025-11-25\r\n"
-         "Mcp-Method: tools/call\r\nMcp-Name: search_kb\r\ntraceparent: 00-1\r\n" LENGTH(5) "hello",
+        {POST_MCP "Authorization: Bearer a\r\nContent-Type: application/json\r\n"
+                  "Accept: application/json\r\nMCP-Protocol-Version: 2025-11-25\r\n"
+                  "Mcp-Method: tools/call\r\nMcp-Name: search_kb\r\n" LENGTH(5) "hello",
          "surface=0 get=0 query= auth=Bearer a/1 type=application/json accept=application/json "
-         "inm=(none) trace=00-1 version=2025-11-25 method=tools/call name=search_kb body=hello"},
+         "inm=(none) version=2025-11-25 method=tools/call name=search_kb body=hello"},
         {"GET /v1/search?q=a%20b&top_k=3 HTTP/1.1\r\n" HOST "If-None-Match: \"e\"\r\n\r\n",
          "surface=1 get=1 query=q=a%20b&top_k=3 auth=(none)/0 type=(none) accept=(none) inm=\"e\" "
-         "trace=(none) version=(none) method=(none) name=(none) body="},
+         "version=(none) method=(none) name=(none) body="},
         {"POST /v1/search HTTP/1.1\r\n" HOST LENGTH(2) "{}",
-         "surface=1 get=0 query= auth=(none)/0 type=(none) accept=(none) inm=(none) trace=(none) "
+         "surface=1 get=0 query= auth=(none)/0 type=(none) accept=(none) inm=(none) "
          "version=(none) method=(none) name=(none) body={}"},
         {"POST /mcp/?access_token=x HTTP/1.1\r\n" HOST
          "Authorization: Bearer a\r\nAuthorization: Bearer b\r\nAccept: text/event-stream\r\n"
          "Accept: application/json\r\n\r\n",
          "surface=0 get=0 query=access_token=x auth=Bearer a/2 type=(none) "
-         "accept=text/event-stream, application/json inm=(none) trace=(none) version=(none) "
+         "accept=text/event-stream, application/json inm=(none) version=(none) "
          "method=(none) name=(none) body="},
     };
     struct fixture f = start();
