@@ -5,8 +5,8 @@
 #include "service/loop/worker.h"
 
 #include "service/base/mem.h"
+#include "service/base/thread.h"
 #include "service/loop/loop_private.h"
-#include "service/loop/thread.h"
 
 #include <stdlib.h>
 
