@@ -10,6 +10,8 @@
 
 enum { PATH_MAX_BYTES = 4096 };
 
+static atomic_ullong next_generation;
+
 struct access_rules *access_rules_ref(struct access_rules *s)
 {
     atomic_fetch_add(&s->refs, 1);
@@ -120,6 +122,7 @@ struct access_rules *access_rules_load(const char *policy_file, const char *reso
     struct access_rules *s = mem_alloc(sizeof(*s));
     struct dynbuf yaml;
     s->refs = 1;
+    s->generation = atomic_fetch_add(&next_generation, 1);
     dynbuf_init(&yaml, YAML_MAX_BYTES);
     bool good = load(s, policy_file, resource, &yaml, detail);
     dynbuf_done(&yaml);

@@ -19,6 +19,7 @@ struct access_rules {
     struct jwks **keys; /* keys[i] belongs to issuer i */
     struct token_trust trust;
     struct challenge_options challenge;
+    uint64_t generation;       /* no other access rules of the process have it */
     struct digest fingerprint; /* SHA-256 over the bytes of every file it came from */
 };
 

@@ -19,6 +19,11 @@ void gate_metrics(struct gate *g, struct dynbuf *out)
     const char *names[METRICS_MAX_STEPS];
     size_t n = steps_names(names, METRICS_MAX_STEPS);
     metrics_write(&g->metrics, names, n, out);
+    struct token_cache_stats tokens;
+    token_cache_stats(g->tokens, &tokens);
+    metrics_write_one(out, "kbgate_token_cache_hits_total", "counter", (int64_t)tokens.hits);
+    metrics_write_one(out, "kbgate_token_cache_misses_total", "counter", (int64_t)tokens.misses);
+    metrics_write_one(out, "kbgate_token_cache_entries", "gauge", (int64_t)tokens.entries);
     struct cache_stats cache;
     cache_stats(g->cache, &cache);
     metrics_write_one(out, "kbgate_cache_entries", "gauge", (int64_t)cache.entries);

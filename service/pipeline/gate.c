@@ -221,6 +221,7 @@ struct gate *gate_open(const struct config *config, const char *config_path,
         gate_close(g);
         return NULL;
     }
+    g->tokens = token_cache_new(TOKEN_CACHE_ENTRIES);
     g->cache = cache_new((size_t)g->config->cache_bytes);
     make_budget(g);
     return g;
@@ -240,6 +241,7 @@ void gate_close(struct gate *g)
     budget_free(g->budget);
     free(g->budget_named);
     cache_free(g->cache);
+    token_cache_free(g->tokens);
     sink_free(g->audit, SINK_WAIT_MS);
     if (g->audit_fd >= 0) {
         close(g->audit_fd);

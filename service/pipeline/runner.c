@@ -25,7 +25,7 @@ static const struct step STEPS[] = {
     {"retrieve", retrieve_begin, retrieve_finish}, /* every leg, over permitted partitions only */
     {"recheck", recheck_begin, NULL},              /* each hit against the filter once more */
     {"fuse", fuse_begin, NULL},                    /* legs to one order, in integers */
-    {"answer", answer_begin, NULL},                /* neutralise, fence, byte budget; keep it */
+    {"answer", answer_begin, answer_finish},       /* neutralise, fence, byte budget; keep it */
 };
 
 enum { N_STEPS = sizeof(STEPS) / sizeof(STEPS[0]) };
@@ -55,6 +55,7 @@ static void cancel_operations(struct request *r)
     op_cancel(&r->cache_op);
     op_cancel(&r->budget_op);
     op_cancel(&r->retrieve_op);
+    op_cancel(&r->answer_op);
     r->pending = 0;
     timer_stop(&r->deadline);
 }
@@ -189,6 +190,11 @@ static void on_retrieve_done(struct op *op)
     on_op_done((struct request *)(void *)((char *)op - offsetof(struct request, retrieve_op)));
 }
 
+static void on_answer_done(struct op *op)
+{
+    on_op_done((struct request *)(void *)((char *)op - offsetof(struct request, answer_op)));
+}
+
 void request_await(struct request *r)
 {
     r->pending++;
@@ -209,6 +215,7 @@ struct request *request_new(struct gate *g, struct loop *l, const struct request
     r->cache_op.on_done = on_cache_done;
     r->budget_op.on_done = on_budget_done;
     r->retrieve_op.on_done = on_retrieve_done;
+    r->answer_op.on_done = on_answer_done;
     r->reply.retry_after_ms = -1;
     (void)snprintf(r->id, sizeof(r->id), "%s%016llx", g->id_prefix,
                    (unsigned long long)atomic_fetch_add(&g->next_id, 1));
@@ -241,11 +248,14 @@ void request_free(struct request *r)
     atomic_fetch_sub(&r->gate->metrics.in_flight, 1);
     hits_free(r->hits);
     cache_release(r->cached);
+    token_cache_release(r->verified);
     view_unref(r->view);
     filter_unref(r->filter);
     mcp_call_done(&r->mcp);
     json_decref(r->rest_arguments);
     access_rules_unref(r->access);
+    dynbuf_done(&r->answered.answer);
+    dynbuf_done(&r->answered.note);
     dynbuf_done(&r->answer);
     dynbuf_done(&r->body);
     dynbuf_done(&r->challenge);

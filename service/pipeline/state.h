@@ -5,6 +5,7 @@
 
 #include "cache/budget.h"
 #include "cache/cache.h"
+#include "cache/token_cache.h"
 #include "service/base/json_write.h"
 #include "service/base/sink.h"
 #include "service/loop/worker.h"
@@ -13,6 +14,7 @@
 #include "service/mcp/uri.h"
 #include "service/pipeline/access_rules.h"
 #include "service/pipeline/admin.h"
+#include "service/pipeline/answer_job.h"
 #include "service/pipeline/gate.h"
 #include "service/pipeline/metrics.h"
 #include "service/pipeline/request.h"
@@ -34,6 +36,7 @@ struct gate {
     struct dynbuf fence_key, audit_key;
     struct worker_pool *workers;
     struct backend *backend;
+    struct token_cache *tokens;
     struct cache *cache;
     struct budget_rules budget_rules;
     struct budget_named *budget_named;
@@ -67,7 +70,8 @@ struct request {
     bool running, begun, finished;
 
     /* token */
-    struct claims claims;
+    const struct verified_token *verified;
+    struct claims claims; /* of verified */
     struct filter *filter;
 
     /* call */
@@ -94,8 +98,10 @@ struct request {
     /* fuse, answer */
     const struct ranked *ranked;
     size_t n_ranked;
-    struct dynbuf answer; /* the JSON of the outcome, or a resource's text */
-    struct slice note;    /* for the audit: returned chunk ids, a JSON array */
+    struct op answer_op;
+    struct answer_bytes answered;
+    struct dynbuf answer; /* the JSON of an error */
+    struct slice note;    /* for the audit: that of answered, or of the cache */
 
     /* respond */
     struct dynbuf body, challenge, etag;

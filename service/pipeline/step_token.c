@@ -34,10 +34,11 @@ enum step_result token_begin(struct request *r)
         return respond_challenge(r, challenge);
     }
     const struct access_rules *s = r->access;
-    enum token_result result =
-        token_verify(&s->trust, token, clock_unix_ms(), &r->arena, &r->claims);
-    if (result == TOKEN_OK && policy_is_revoked(s->policy, &r->claims)) {
-        result = TOKEN_REVOKED;
+    enum token_result result = token_cache_verify(r->gate->tokens, &s->trust, s->generation, token,
+                                                  clock_unix_ms(), &r->verified);
+    if (result == TOKEN_OK) {
+        r->claims = r->verified->claims;
+        result = policy_is_revoked(s->policy, &r->claims) ? TOKEN_REVOKED : TOKEN_OK;
     }
     if (result != TOKEN_OK) {
         return refuse(r, result);

@@ -31,6 +31,7 @@ enum step_result retrieve_finish(struct request *r);
 enum step_result recheck_begin(struct request *r);
 enum step_result fuse_begin(struct request *r);
 enum step_result answer_begin(struct request *r);
+enum step_result answer_finish(struct request *r);
 
 /* One more operation this request waits for: call it before starting that. */
 void request_await(struct request *r);
