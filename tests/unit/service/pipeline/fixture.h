@@ -197,7 +197,9 @@ static inline void fixture_open_access(struct fixture *f)
     struct access_rules *s = mem_alloc(sizeof(*s));
     struct err_detail detail = {""};
     struct dynbuf set;
+    static uint64_t generation;
     s->refs = 1;
+    s->generation = ++generation;
     s->policy = policy_parse(slice_of(FIXTURE_POLICY), "policy.yaml", &detail);
     cr_assert(s->policy, "%s", detail.text);
     s->trust.issuers = policy_issuers(s->policy, &s->trust.n);
@@ -235,6 +237,7 @@ static inline void fixture_open(struct fixture *f)
     fixture_open_access(f);
     f->engine.backend.ops = &FIXTURE_OPS;
     f->gate.backend = &f->engine.backend;
+    f->gate.tokens = token_cache_new(16);
     f->gate.cache = cache_new(1 << 20);
     f->gate.budget_rules = (struct budget_rules){.tenant = {60, 5, 0}, .subject = {60, 5, 0}};
     f->gate.budget = budget_new(&f->gate.budget_rules);
@@ -247,6 +250,7 @@ static inline void fixture_close(struct fixture *f)
     cr_assert_eq(f->gate.metrics.in_flight, 0, "a request was not freed");
     access_rules_unref(f->gate.access);
     cache_free(f->gate.cache);
+    token_cache_free(f->gate.tokens);
     budget_free(f->gate.budget);
     loop_free(f->loop);
     EVP_PKEY_free(f->key);
