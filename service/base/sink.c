@@ -5,6 +5,7 @@
 
 #include "service/base/dynbuf.h"
 #include "service/base/mem.h"
+#include "service/base/thread.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -82,9 +83,7 @@ struct sink *sink_new(int fd, size_t max_bytes)
     dynbuf_init(&s->filling, max_bytes);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
-    if (pthread_create(&s->thread, NULL, run, s) != 0) {
-        abort();
-    }
+    thread_start(&s->thread, run, s);
     return s;
 }
 

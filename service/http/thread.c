@@ -4,8 +4,8 @@
  * front may speak it. */
 #include "service/http/thread.h"
 
+#include "service/base/thread.h"
 #include "service/http/connection.h"
-#include "service/loop/thread.h"
 
 #include <unistd.h>
 

@@ -124,6 +124,24 @@ Test(sink, waits_for_the_writer_in_milliseconds)
     }
 }
 
+/* Taken by the sink's thread, the signal would end the process, or cut short what it stands for. */
+Test(sink, leaves_signals_to_those_who_wait_for_them)
+{
+    sigset_t term, pending;
+    int ends[2];
+    cr_assert_eq(pipe(ends), 0);
+    struct sink *s = sink_new(ends[1], 100); /* before the mask: it must not depend on that */
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &term, NULL);
+    cr_assert_eq(kill(getpid(), SIGTERM), 0);
+    sigpending(&pending);
+    cr_expect(sigismember(&pending, SIGTERM));
+    sink_free(s, 10000);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 Test(sink, frees_nothing_for_null)
 {
     sink_free(NULL, 0);
