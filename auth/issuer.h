@@ -45,7 +45,8 @@ struct issuer {
     struct slice iss;       /* compared byte for byte */
     struct slice jwks_file; /* one of the two is set */
     struct slice jwks_uri;
-    struct slice ca_file;
+    struct slice ca_file;          /* PEM; jwks_uri's server is trusted by these CAs alone */
+    int64_t max_stale_s;           /* how long fetched keys serve without a successful fetch */
     const struct slice *audiences; /* byte-equal resource identifiers, at least one */
     size_t n_audiences;
     uint32_t algs;    /* bit (1 << enum jws_alg) for each allowed one */

@@ -87,26 +87,47 @@ static enum token_result check_claims(struct check *c)
     return claims_read(c->payload, &c->trust->issuers[c->at], c->now_unix_ms, c->arena, &c->claims);
 }
 
-static enum token_result (*const ORDER_OF_WORK[])(struct check *c) = {
+typedef enum token_result (*check_fn)(struct check *c);
+
+static const check_fn ORDER_OF_WORK[] = {
     check_size, check_parts, check_payload,   check_issuer, check_alg,
     check_typ,  check_key,   check_signature, check_claims,
 };
 
 enum { N_CHECKS = sizeof(ORDER_OF_WORK) / sizeof(ORDER_OF_WORK[0]) };
 
+/* The checks before `end`, as far as they pass. */
+static enum token_result run_checks(struct check *c, check_fn end)
+{
+    enum token_result result = TOKEN_OK;
+    for (int i = 0; i < N_CHECKS && ORDER_OF_WORK[i] != end && result == TOKEN_OK; i++) {
+        result = ORDER_OF_WORK[i](c);
+    }
+    return result;
+}
+
 enum token_result token_verify(const struct token_trust *trust, struct slice token,
                                int64_t now_unix_ms, struct arena *arena, struct claims *ret_claims)
 {
     struct check c = {.trust = trust, .token = token, .now_unix_ms = now_unix_ms, .arena = arena};
-    enum token_result result = TOKEN_OK;
-    for (int i = 0; i < N_CHECKS && result == TOKEN_OK; i++) {
-        result = ORDER_OF_WORK[i](&c);
-    }
+    enum token_result result = run_checks(&c, NULL);
     if (result == TOKEN_OK) {
         *ret_claims = c.claims;
     }
     json_decref(c.payload);
     return result;
+}
+
+bool token_wants_key(const struct token_trust *trust, struct slice token, struct arena *arena,
+                     struct token_key *ret_key)
+{
+    struct check c = {.trust = trust, .token = token, .arena = arena};
+    bool good = run_checks(&c, check_key) == TOKEN_OK;
+    json_decref(c.payload);
+    if (good) {
+        *ret_key = (struct token_key){c.at, c.jws.kid};
+    }
+    return good;
 }
 
 const char *token_result_name(enum token_result result)

@@ -55,6 +55,17 @@ struct token_trust {
 enum token_result token_verify(const struct token_trust *trust, struct slice token,
                                int64_t now_unix_ms, struct arena *arena, struct claims *ret_claims);
 
+/* Which key a token asks for. */
+struct token_key {
+    size_t issuer;    /* index in the trust's issuers */
+    struct slice kid; /* in the arena; SLICE_NONE: the token names none */
+};
+
+/* After TOKEN_KEY or TOKEN_SIGNATURE: the key that fresher key sets may hold. False where the token
+ * is refused before its key is looked for. */
+bool token_wants_key(const struct token_trust *trust, struct slice token, struct arena *arena,
+                     struct token_key *ret_key);
+
 /* The token of an Authorization value: scheme Bearer in any case, one run of spaces, b64token
  * characters (RFC 6750 §2.1). False: not a bearer credential. */
 bool token_from_authorization(struct slice authorization, struct slice *ret_token);

@@ -2,6 +2,8 @@
 /* The `issuers` part of the file: whom a token may come from and where its claims stand. */
 #include "scope/policy_parts.h"
 
+enum { DEFAULT_MAX_STALE_S = 86400 };
+
 struct issuer_file {
     struct issuer issuer;
     struct yaml_texts audiences, algs;
@@ -14,6 +16,7 @@ static const struct yaml_field ISSUER_FIELDS[] = {
     {"jwks_uri", YAML_TEXT, false, AT(issuer.jwks_uri), 0, 0},
     {"jwks_file", YAML_TEXT, false, AT(issuer.jwks_file), 0, 0},
     {"ca_file", YAML_TEXT, false, AT(issuer.ca_file), 0, 0},
+    {"max_stale_s", YAML_INTEGER, false, AT(issuer.max_stale_s), 10, 30LL * 86400},
     {"audiences", YAML_TEXT_LIST, true, AT(audiences), 0, 0},
     {"algs", YAML_TEXT_LIST, false, AT(algs), 0, 0},
     {"typ_any", YAML_FLAG, false, AT(issuer.typ_any), 0, 0},
@@ -199,6 +202,12 @@ static bool check_keys(const struct issuer_reader *r, const struct yaml_node *no
     }
     if (issuer->ca_file.p && !issuer->jwks_uri.p) {
         return refuse(r, node, "ca_file", "serves jwks_uri alone; remove it");
+    }
+    if (issuer->max_stale_s && !issuer->jwks_uri.p) {
+        return refuse(r, node, "max_stale_s", "serves jwks_uri alone; remove it");
+    }
+    if (!issuer->max_stale_s) {
+        r->issuer->max_stale_s = DEFAULT_MAX_STALE_S;
     }
     return true;
 }

@@ -208,6 +208,46 @@ Test(token, without_loaded_keys_the_key_is_unknown)
     cr_expect_eq(gate_try(&gate, "{}", "{}"), TOKEN_ISSUER);
 }
 
+static bool wants(struct slice header, struct slice payload, struct token_key *ret)
+{
+    struct dynbuf token;
+    dynbuf_init(&token, MINT_MAX_BYTES);
+    mint_compact(&token, gate.pkey, gate.alg, header, payload);
+    bool good = token_wants_key(&gate.trust, dynbuf_get(&token), &gate.arena, ret);
+    dynbuf_done(&token);
+    return good;
+}
+
+Test(token, tells_which_key_it_asks_for)
+{
+    struct issuer issuers[2] = {gate.issuer, gate.issuer};
+    struct jwks *const keys[2] = {gate.keys, NULL};
+    issuers[1].iss = SLICE_LIT("https://other.test/");
+    gate.trust = (struct token_trust){issuers, keys, 2};
+    const struct slice header = SLICE_LIT("{\"alg\":\"ES256\",\"typ\":\"at+jwt\",\"kid\":\"new\"}");
+    struct token_key key = {99, SLICE_NONE};
+    cr_assert(wants(header, SLICE_LIT("{\"iss\":\"https://other.test/\"}"), &key));
+    cr_expect_eq(key.issuer, 1);
+    cr_expect(slice_is(key.kid, "new"));
+    cr_assert(wants(SLICE_LIT("{\"alg\":\"ES256\",\"typ\":\"at+jwt\"}"),
+                    SLICE_LIT("{\"iss\":\"" GATE_ISS "\"}"), &key));
+    cr_expect_eq(key.issuer, 0);
+    cr_expect_null(key.kid.p);
+}
+
+Test(token, asks_for_no_key_where_it_is_refused_before)
+{
+    const struct slice good = SLICE_LIT("{\"iss\":\"" GATE_ISS "\"}");
+    struct token_key key = {99, SLICE_NONE};
+    cr_expect_not(wants(SLICE_LIT("{\"alg\":\"ES256\",\"typ\":\"at+jwt\"}"),
+                        SLICE_LIT("{\"iss\":\"https://nobody.test/\"}"), &key));
+    cr_expect_not(wants(SLICE_LIT("{\"alg\":\"RS256\",\"typ\":\"at+jwt\"}"), good, &key));
+    cr_expect_not(wants(SLICE_LIT("{\"alg\":\"ES256\",\"typ\":\"x\"}"), good, &key));
+    cr_expect_not(wants(SLICE_LIT("{\"alg\":\"none\",\"typ\":\"at+jwt\"}"), good, &key));
+    cr_expect_not(token_wants_key(&gate.trust, SLICE_LIT("a.b.c"), &gate.arena, &key));
+    cr_expect_eq(key.issuer, 99);
+}
+
 /* A token spoilt in two places is refused for the earlier one. */
 Test(token, keeps_the_order_of_work)
 {

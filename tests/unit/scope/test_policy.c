@@ -343,6 +343,7 @@ Test(policy, reads_an_issuer_whole)
                    "    iss: other\n"
                    "    jwks_uri: https://x.example/jwks\n"
                    "    ca_file: ca.pem\n"
+                   "    max_stale_s: 10\n"
                    "    audiences: [u1]\n"
                    "    claims:\n"
                    "      scopes: {path: scp, kind: space_string}\n"
@@ -366,6 +367,7 @@ Test(policy, reads_an_issuer_whole)
     cr_assert(slice_is(a->tenants[0].tenant, "acme"));
     cr_assert(a->max_scopes == 5 && a->max_groups == 6);
     cr_assert(slice_is(b->jwks_uri, "https://x.example/jwks") && slice_is(b->ca_file, "ca.pem"));
+    cr_assert_eq(b->max_stale_s, 10);
     cr_assert_eq(b->algs, 1U << JWS_RS256 | 1U << JWS_ES256);
     cr_assert(!b->typ_any && !b->development && b->leeway_s == 30 && b->max_lifetime_s == 86400);
     cr_assert(b->groups.n_overage == 1 && slice_is(b->groups.overage[0], "hasgroups"));
@@ -445,4 +447,31 @@ Test(policy, explains_each_grant_and_deny_in_one_line)
              "grant a: applies\ngrant b: applies\ndeny d: applies: it has no unless\n"
              "more grants apply than limits.max_matched_grants: none is in force\n");
     policy_unref(p);
+}
+
+Test(policy, fetched_keys_serve_for_a_day_unless_told_otherwise)
+{
+    static const char HEAD[] = "policy_version: 1\nissuers:\n  a:\n    iss: i\n"
+                               "    jwks_uri: https://x.example/jwks\n    audiences: [u]\n";
+    static const char TAIL[] = "    claims:\n      scopes: {path: s, kind: array}\n"
+                               "      tenant: {path: t, kind: string}\n    tenants: {t: beta}\n"
+                               "grants: []\n";
+    static const struct {
+        const char *line;
+        int64_t expected; /* 0: refused */
+    } rows[] = {{"", 86400},
+                {"    max_stale_s: 9\n", 0},
+                {"    max_stale_s: 10\n", 10},
+                {"    max_stale_s: 2592000\n", 2592000},
+                {"    max_stale_s: 2592001\n", 0},
+                {"    max_stale_s: 0\n", 0}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char yaml[1024];
+        size_t n;
+        (void)snprintf(yaml, sizeof(yaml), "%s%s%s", HEAD, rows[i].line, TAIL);
+        struct policy *p = policy_parse(slice_of(yaml), "p.yaml", NULL);
+        cr_expect_eq(p ? policy_issuers(p, &n)->max_stale_s : 0, rows[i].expected, "%s",
+                     rows[i].line);
+        policy_unref(p);
+    }
 }

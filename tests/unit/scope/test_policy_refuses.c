@@ -72,6 +72,8 @@ Test(policy_refuses, one_wrong_piece)
         {"jwks_file: corp.json", "jwks_uri: http://b/jwks", "p.yaml:5: key `jwks_uri`", "https://"},
         {"jwks_file: corp.json", "jwks_file: a\n    ca_file: b", "p.yaml:6: key `ca_file`",
          "remove"},
+        {"jwks_file: corp.json", "jwks_file: a\n    max_stale_s: 60", "p.yaml:6: key `max_stale_s`",
+         "remove"},
         {"audiences: [mcp]", "audiences: []", "p.yaml:6: key `audiences`", "empty"},
         {"audiences: [mcp]", "audiences: mcp", "p.yaml:6: key `audiences`", "list"},
         {"algs: [RS256]", "algs: []", "p.yaml:7: key `algs`", "empty"},
