@@ -5,9 +5,10 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+import anyio
 
 import service as kb
 
@@ -35,9 +36,9 @@ def _clients():
         yield Client("sdk-v2", "sdk_v2.mjs", transport, "legacy", kb.LEGACY)
         yield Client("sdk-v2", "sdk_v2.mjs", transport, "auto", kb.MODERN)
         yield Client("sdk-v2", "sdk_v2.mjs", transport, kb.MODERN, kb.MODERN)
-        yield Client("sdk-python", "sdk_python.py", transport, "legacy", kb.LEGACY)
-        yield Client("sdk-python", "sdk_python.py", transport, "auto", kb.MODERN)
-        yield Client("sdk-python", "sdk_python.py", transport, kb.MODERN, kb.MODERN)
+        yield Client("sdk-python", "sdk_python", transport, "legacy", kb.LEGACY)
+        yield Client("sdk-python", "sdk_python", transport, "auto", kb.MODERN)
+        yield Client("sdk-python", "sdk_python", transport, kb.MODERN, kb.MODERN)
 
 
 SDKS = list(_clients())
@@ -60,14 +61,15 @@ def run(client: Client, service: kb.Service, token: str, steps: list, home: Path
         job |= {"url": service.url, "token": token}
     else:
         job |= {"command": stdio_command(service), "env": {"KBGATE_TOKEN": token}}
-    if client.driver.endswith(".mjs"):
-        for file in (HERE / "clients").glob("*.mjs"):  # beside the packages they import
-            target = BUILT / "clients" / file.name
-            if not target.exists() or target.read_bytes() != file.read_bytes():
-                shutil.copyfile(file, target)
-        command = [NODE, str(BUILT / "clients" / client.driver)]
-    else:
-        command = [sys.executable, str(HERE / "clients" / client.driver)]
+    if client.driver == "sdk_python":
+        from clients import sdk_python
+
+        return anyio.run(sdk_python.converse, job)
+    for file in (HERE / "clients").glob("*.mjs"):  # beside the packages they import
+        target = BUILT / "clients" / file.name
+        if not target.exists() or target.read_bytes() != file.read_bytes():
+            shutil.copyfile(file, target)
+    command = [NODE, str(BUILT / "clients" / client.driver)]
     done = subprocess.run(
         command, input=json.dumps(job), capture_output=True, text=True, timeout=100, env=_environment(home)
     )

@@ -54,19 +54,66 @@ def check_retryable(outcome: dict) -> None:
     assert 0 < error["retry_after_ms"] <= 60_000
 
 
+MISSING = "kb://doc/handbook/no-such-document.md"
+
+
+@pytest.fixture(scope="module")
+def conversation(server, token, tmp_path_factory):
+    """conversation(client): all that one client asks of the shared service, said once."""
+    found = server.search(token, **FOUND)["results"][0]
+    steps = {
+        "tools": ["tools/list"],
+        "found": ["tools/call", FOUND],
+        "nothing": ["tools/call", NOTHING],
+        "invalid": ["tools/call", INVALID],
+        "resources": ["resources/list"],
+        "templates": ["resources/templates/list"],
+        "index": ["resources/read", "kb://index"],
+        "document": ["resources/read", f"kb://doc/{found['collection']}/{found['doc_id']}"],
+        "missing": ["resources/read", MISSING],
+        "prompts": ["prompts/list"],
+        "prompt": ["prompts/get", "literature_summary", {"topic": "travel"}],
+    }
+    said = {}
+
+    def converse(client):
+        if client not in said:
+            seen = drivers.run(client, server, token, list(steps.values()), tmp_path_factory.mktemp("home"))
+            said[client] = seen | {"results": dict(zip(steps, seen["results"], strict=True))}
+        return said[client]
+
+    return converse
+
+
 @pytest.mark.parametrize("client", drivers.SDKS, ids=str)
-def test_sdk_lists_one_tool_and_gets_every_outcome(client, server, token, tmp_path):
-    steps = [["tools/list"], ["tools/call", FOUND], ["tools/call", NOTHING], ["tools/call", INVALID]]
-    seen = drivers.run(client, server, token, steps, tmp_path)
+def test_sdk_lists_one_tool_and_gets_every_outcome(client, conversation):
+    seen = conversation(client)
     assert seen["version"] == client.version
     if seen["server"] is not None or client.name != "sdk-python":  # which asks nobody when it is pinned
         assert seen["server"]["name"] == "kbgate"
-    tools, found, nothing, invalid = seen["results"]
-    assert [tool["name"] for tool in tools["tools"]] == ["search_kb"]
-    schema = tools["tools"][0]["outputSchema"]
-    check_found(check_outcome(found, schema, None))
-    check_outcome(nothing, schema, "empty")
-    assert check_outcome(invalid, schema, "invalid_input")["error"]["field"] == "top_k"
+    results = seen["results"]
+    assert [tool["name"] for tool in results["tools"]["tools"]] == ["search_kb"]
+    schema = results["tools"]["tools"][0]["outputSchema"]
+    check_found(check_outcome(results["found"], schema, None))
+    check_outcome(results["nothing"], schema, "empty")
+    assert check_outcome(results["invalid"], schema, "invalid_input")["error"]["field"] == "top_k"
+
+
+@pytest.mark.parametrize("client", drivers.SDKS, ids=str)
+def test_sdk_reads_resources_and_prompts(client, conversation):
+    results = conversation(client)["results"]
+    assert [r["uri"] for r in results["resources"]["resources"]] == ["kb://index"]
+    assert [t["uriTemplate"] for t in results["templates"]["resourceTemplates"]] == [
+        "kb://doc/{collection}/{+doc_id}",
+        "kb://chunk/{+chunk_id}",
+    ]
+    assert results["index"]["contents"][0]["uri"] == "kb://index"
+    assert "fourteen days ahead" in results["document"]["contents"][0]["text"]
+    # -32002 before 2026-07-28; version 2 of the TypeScript SDK translates it
+    legacy = client.version == kb.LEGACY and client.name != "sdk-v2"
+    assert results["missing"]["raised"]["code"] == (-32002 if legacy else -32602)
+    assert [p["name"] for p in results["prompts"]["prompts"]] == ["literature_summary"]
+    assert "travel" in json.dumps(results["prompt"]["messages"])
 
 
 @pytest.mark.parametrize("client", drivers.SDKS, ids=str)
@@ -81,38 +128,9 @@ def test_sdk_gets_retryable_when_the_budget_is_spent(client, own_server, tmp_pat
     assert again["content"] == found["content"], "a repeat is free and changes nothing"
 
 
-@pytest.mark.parametrize("client", drivers.SDKS, ids=str)
-def test_sdk_reads_resources_and_prompts(client, server, token, tmp_path):
-    found = server.search(token, **FOUND)["results"][0]
-    document = f"kb://doc/{found['collection']}/{found['doc_id']}"
-    missing = "kb://doc/handbook/no-such-document.md"
-    steps = [
-        ["resources/list"],
-        ["resources/templates/list"],
-        ["resources/read", "kb://index"],
-        ["resources/read", document],
-        ["resources/read", missing],
-        ["prompts/list"],
-        ["prompts/get", "literature_summary", {"topic": "travel"}],
-    ]
-    resources, templates, index, doc, absent, prompts, prompt = drivers.run(client, server, token, steps, tmp_path)["results"]
-    assert [r["uri"] for r in resources["resources"]] == ["kb://index"]
-    assert [t["uriTemplate"] for t in templates["resourceTemplates"]] == [
-        "kb://doc/{collection}/{+doc_id}",
-        "kb://chunk/{+chunk_id}",
-    ]
-    assert index["contents"][0]["uri"] == "kb://index"
-    assert "fourteen days ahead" in doc["contents"][0]["text"]
-    # -32002 before 2026-07-28; version 2 of the TypeScript SDK translates it
-    legacy = client.version == kb.LEGACY and client.name != "sdk-v2"
-    assert absent["raised"]["code"] == (-32002 if legacy else -32602)
-    assert [p["name"] for p in prompts["prompts"]] == ["literature_summary"]
-    assert "travel" in json.dumps(prompt["messages"])
-
-
 @pytest.mark.parametrize("transport", ["http", "stdio"])
 @pytest.mark.parametrize("era", ["legacy", "auto", "modern"])
-def test_inspector_lists_calls_and_reads(transport, era, server, token, tmp_path):
+def test_inspector_lists_one_tool_and_gets_every_outcome(transport, era, server, token, tmp_path):
     def inspect(method, *args):
         return drivers.inspect(server, token, transport, era, method, tmp_path, *args)
 
@@ -131,6 +149,12 @@ def test_inspector_lists_calls_and_reads(transport, era, server, token, tmp_path
     code, invalid = call(INVALID)
     check_outcome(invalid, schema, "invalid_input")
     assert code == 5, "a tool error"
+
+
+def test_inspector_reads_resources_and_prompts(server, token, tmp_path):
+    def inspect(method, *args):
+        return drivers.inspect(server, token, "http", "modern", method, tmp_path, *args)
+
     code, index = inspect("resources/read", "--uri", "kb://index")
     assert code == 0 and index["contents"][0]["uri"] == "kb://index"
     code, prompt = inspect("prompts/get", "--prompt-name", "literature_summary", "--prompt-args", "topic=travel")
@@ -175,13 +199,12 @@ LISTS = {
 }
 
 
-@pytest.mark.parametrize("era", ["legacy", "modern"])
-@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize(
+    ("name", "era"), [(name, era) for name in LISTS for era in ("legacy", "modern") if (name, era) != ("discover", "legacy")]
+)
 def test_what_clients_are_told_equals_the_reviewed_snapshot(name, era, server, restricted_token):
     """A change of any text a model reads has to be seen in review: KB_UPDATE_SNAPSHOTS=1 writes them anew."""
     method, params = LISTS[name]
-    if name == "discover" and era == "legacy":
-        pytest.skip("there is no server/discover before 2026-07-28")
     reply = server.rpc(method, params, restricted_token, modern=era == "modern")
     assert reply.status == 200, reply.body
     told = json.dumps(reply.json()["result"], indent=2, ensure_ascii=False) + "\n"

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The official Python SDK as a driver; see driver.mjs for what goes in and comes out."""
+"""The official Python SDK as a driver; see driver.mjs for what goes in and comes out.
 
-import json
-import sys
+It runs inside the tests' own process: its import alone takes seconds."""
 
-import anyio
+import os
+
 import httpx2
 from mcp.client.client import Client
-from mcp.client.stdio import StdioServerParameters
+from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 
@@ -45,18 +45,17 @@ async def attempt(client: Client, step: list):
         }
 
 
-async def main() -> None:
-    job = json.load(sys.stdin)
-    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {job.get('token')}"}, timeout=60) as http:
-        if job["transport"] == "http":
-            server = streamable_http_client(job["url"], http_client=http)
-        else:
-            server = StdioServerParameters(command=job["command"][0], args=job["command"][1:], env=job["env"])
-        async with Client(server, mode=job["mode"]) as client:
-            results = [await attempt(client, step) for step in job["steps"]]
-            info = client.server_info
-            server_info = info.model_dump(mode="json", by_alias=True, exclude_none=True) if info else None
-            print(json.dumps({"version": client.protocol_version, "server": server_info, "results": results}))
-
-
-anyio.run(main)
+async def converse(job: dict) -> dict:
+    headers = {"Authorization": f"Bearer {job.get('token')}"}
+    async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+        with open(os.devnull, "w") as nowhere:
+            if job["transport"] == "http":
+                transport = streamable_http_client(job["url"], http_client=http)
+            else:
+                command, *args = job["command"]
+                transport = stdio_client(StdioServerParameters(command=command, args=args, env=job["env"]), nowhere)
+            async with Client(transport, mode=job["mode"]) as client:
+                results = [await attempt(client, step) for step in job["steps"]]
+                info = client.server_info
+                server = info.model_dump(mode="json", by_alias=True, exclude_none=True) if info else None
+                return {"version": client.protocol_version, "server": server, "results": results}
