@@ -8,6 +8,7 @@ import pytest
 
 import corpus
 import service as kb
+from peers import whole_run  # noqa: F401, a fixture
 
 
 def pytest_collection_modifyitems(items):
