@@ -52,6 +52,16 @@ void dynbuf_add_byte(struct dynbuf *b, char byte)
     dynbuf_add(b, (struct slice){&byte, 1});
 }
 
+char *dynbuf_extend(struct dynbuf *b, size_t n)
+{
+    if (!make_room(b, n)) {
+        return NULL;
+    }
+    char *at = b->p + b->n;
+    b->n += n;
+    return at;
+}
+
 void dynbuf_add_int(struct dynbuf *b, int64_t value)
 {
     char digits[20];

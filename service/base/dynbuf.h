@@ -23,6 +23,9 @@ void dynbuf_add(struct dynbuf *b, struct slice bytes);
 void dynbuf_add_text(struct dynbuf *b, const char *text);
 void dynbuf_add_byte(struct dynbuf *b, char byte);
 
+/* Adds n bytes for the caller to fill and returns where they begin; NULL where they do not fit. */
+char *dynbuf_extend(struct dynbuf *b, size_t n);
+
 /* Decimal, whatever the locale. */
 void dynbuf_add_int(struct dynbuf *b, int64_t value);
 

@@ -44,28 +44,44 @@ void encode_base64url(struct dynbuf *out, struct slice bytes)
     encode_bits(out, bytes, 6, BASE64URL);
 }
 
-static int base64url_value(char c)
+/* 0..63; 64 and more: no character of the alphabet. A table, for tokens are decoded at each call.
+ */
+static unsigned base64url_value(char c)
 {
-    const char *at = c ? strchr(BASE64URL, c) : NULL;
-    return at ? (int)(at - BASE64URL) : -1;
+    static const unsigned char VALUES_PLUS_1[256] = {
+        ['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,
+        ['H'] = 8,  ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14,
+        ['O'] = 15, ['P'] = 16, ['Q'] = 17, ['R'] = 18, ['S'] = 19, ['T'] = 20, ['U'] = 21,
+        ['V'] = 22, ['W'] = 23, ['X'] = 24, ['Y'] = 25, ['Z'] = 26, ['a'] = 27, ['b'] = 28,
+        ['c'] = 29, ['d'] = 30, ['e'] = 31, ['f'] = 32, ['g'] = 33, ['h'] = 34, ['i'] = 35,
+        ['j'] = 36, ['k'] = 37, ['l'] = 38, ['m'] = 39, ['n'] = 40, ['o'] = 41, ['p'] = 42,
+        ['q'] = 43, ['r'] = 44, ['s'] = 45, ['t'] = 46, ['u'] = 47, ['v'] = 48, ['w'] = 49,
+        ['x'] = 50, ['y'] = 51, ['z'] = 52, ['0'] = 53, ['1'] = 54, ['2'] = 55, ['3'] = 56,
+        ['4'] = 57, ['5'] = 58, ['6'] = 59, ['7'] = 60, ['8'] = 61, ['9'] = 62, ['-'] = 63,
+        ['_'] = 64,
+    };
+    return VALUES_PLUS_1[(unsigned char)c] - 1U;
 }
 
 bool decode_base64url(struct dynbuf *out, struct slice text)
 {
     size_t before = out->n;
-    unsigned held = 0, bits = 0;
-    bool good = text.n % 4 != 1;
-    for (size_t i = 0; good && i < text.n; i++) {
-        int value = base64url_value(text.p[i]);
-        good = value >= 0;
-        held = (held << 6 | (unsigned)(value & 63)) & 0xFFFF;
+    char *to = text.n % 4 != 1 ? dynbuf_extend(out, text.n * 3 / 4) : NULL;
+    if (!to) {
+        return false;
+    }
+    unsigned held = 0, bits = 0, seen = 0;
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned value = base64url_value(text.p[i]);
+        seen |= value;
+        held = (held << 6 | (value & 63)) & 0xFFFF;
         bits += 6;
-        if (good && bits >= 8) {
+        if (bits >= 8) {
             bits -= 8;
-            dynbuf_add_byte(out, (char)(held >> bits & 0xFF));
+            *to++ = (char)(held >> bits & 0xFF);
         }
     }
-    good = good && (held & ((1U << bits) - 1)) == 0;
+    bool good = seen < 64 && (held & ((1U << bits) - 1)) == 0;
     if (!good) {
         dynbuf_cut(out, before);
     }

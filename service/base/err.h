@@ -28,6 +28,8 @@ enum err_kind {
       "the search took too long; wait retry_after_ms and call again")                              \
     X(ERR_BACKEND_DOWN, "backend_down", RETRYABLE, 503,                                            \
       "the search engine is unavailable; wait retry_after_ms and call again")                      \
+    X(ERR_KEYS_DOWN, "keys_down", RETRYABLE, 503,                                                  \
+      "the keys that tokens are checked with are unavailable; wait retry_after_ms and call again") \
     X(ERR_INTERNAL, "internal", PERMANENT, 500, "internal error")                                  \
     X(ERR_SCOPE_VIOLATION, "scope_violation", PERMANENT, 500, "internal error")                    \
     X(ERR_NOT_FOUND, "not_found", INVALID_INPUT, 404, "not found")
