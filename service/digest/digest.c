@@ -34,7 +34,7 @@ void digest_add_hex(struct dynbuf *out, const struct digest *d)
 bool digest_from_hex(struct slice hex, struct digest *ret_digest)
 {
     struct digest d = {{0}};
-    if (hex.n != 2 * DIGEST_BYTES) {
+    if (hex.n != sizeof(d.bytes) * 2) {
         return false;
     }
     for (size_t i = 0; i < hex.n; i++) {
@@ -108,7 +108,7 @@ void digest_hmac(struct slice key, const struct slice *parts, size_t n_parts,
     }
     char inner[HMAC_BLOCK], outer[HMAC_BLOCK];
     for (size_t i = 0; i < HMAC_BLOCK; i++) {
-        char k = i < key.n ? key.p[i] : 0;
+        unsigned k = i < key.n ? (unsigned char)key.p[i] : 0;
         inner[i] = (char)(k ^ 0x36);
         outer[i] = (char)(k ^ 0x5C);
     }

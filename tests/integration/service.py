@@ -172,7 +172,8 @@ class Service:
         return code
 
     def restart(self, env: dict | None = None) -> None:
-        assert self.stop() == 0, self.log_text()
+        code = self.stop()
+        assert code == 0, f"serve ended with {code}\n{self.log_text()}"
         self.start(env)
 
     def log_text(self) -> str:
