@@ -100,17 +100,18 @@ bool jwk_read(const json_t *member, uint32_t allowed, struct jwk *ret_key)
         return false;
     }
     EVP_PKEY *pkey = jwk_material(member, alg);
+    bool good = pkey && jwk_bind(alg, pkey, ret_key);
     ERR_clear_error(); /* a dirty queue can fail somebody else's TLS connection on this thread */
-    if (!pkey) {
-        return false;
+    if (good) {
+        ret_key->kid = mem_text(kid_text);
     }
-    *ret_key = (struct jwk){.kid = mem_text(kid_text), .alg = alg, .pkey = pkey};
-    return true;
+    return good;
 }
 
 void jwk_done(struct jwk *key)
 {
     free(key->kid);
+    EVP_MD_CTX_free(key->verifier);
     EVP_PKEY_free(key->pkey);
     *key = (struct jwk){0};
 }

@@ -14,7 +14,12 @@ struct jwk {
     char *kid;        /* NULL: it has none */
     enum jws_alg alg; /* the only one this key verifies */
     EVP_PKEY *pkey;
+    EVP_MD_CTX *verifier; /* set up for the two above; each check starts from a copy of it */
 };
+
+/* Makes a key without kid of pkey, which it takes. False, with pkey released, where OpenSSL cannot
+ * verify alg with it. */
+bool jwk_bind(enum jws_alg alg, EVP_PKEY *pkey, struct jwk *ret_key);
 
 /* False where the key is unusable. Release with jwk_done. */
 bool jwk_read(const json_t *member, uint32_t allowed, struct jwk *ret_key);

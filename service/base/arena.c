@@ -7,7 +7,7 @@
 #include <stdalign.h>
 #include <stdlib.h>
 
-enum { BLOCK_BYTES = 8 * 1024 };
+enum { BLOCK_BYTES = 4 * 1024 };
 
 struct arena_block {
     struct arena_block *older;

@@ -70,11 +70,22 @@ bool decode_base64url(struct dynbuf *out, struct slice text)
     if (!to) {
         return false;
     }
-    unsigned held = 0, bits = 0, seen = 0;
-    for (size_t i = 0; i < text.n; i++) {
+    unsigned seen = 0;
+    size_t i = 0;
+    for (; i + 4 <= text.n; i += 4, to += 3) {
+        unsigned w = base64url_value(text.p[i]), x = base64url_value(text.p[i + 1]),
+                 y = base64url_value(text.p[i + 2]), z = base64url_value(text.p[i + 3]);
+        seen |= w | x | y | z;
+        unsigned group = (w & 63) << 18 | (x & 63) << 12 | (y & 63) << 6 | (z & 63);
+        to[0] = (char)(group >> 16 & 0xFF);
+        to[1] = (char)(group >> 8 & 0xFF);
+        to[2] = (char)(group & 0xFF);
+    }
+    unsigned held = 0, bits = 0; /* two or three characters are left, or none */
+    for (; i < text.n; i++) {
         unsigned value = base64url_value(text.p[i]);
         seen |= value;
-        held = (held << 6 | (value & 63)) & 0xFFFF;
+        held = held << 6 | (value & 63);
         bits += 6;
         if (bits >= 8) {
             bits -= 8;

@@ -154,7 +154,11 @@ bool judge_raw(struct judge *j, const json_t *group)
     if (!group_alg(group, &alg)) {
         return false;
     }
-    struct group_keys keys = {.der = {.alg = alg, .pkey = der_key(group)}};
+    struct group_keys keys = {.der = {.alg = alg}};
+    EVP_PKEY *der = der_key(group);
+    if (der && !jwk_bind(alg, der, &keys.der)) {
+        keys.der = (struct jwk){.alg = alg};
+    }
     load_jwk(j, group, alg, &keys);
     for (size_t i = 0; i < json_array_size(tests); i++) {
         judge_test(j, json_array_get(tests, i), &keys, adapt(group, alg));
