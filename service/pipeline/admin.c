@@ -3,6 +3,7 @@
 #include "service/pipeline/admin.h"
 
 #include "service/base/clock.h"
+#include "service/pipeline/jwks_metrics.h"
 #include "service/pipeline/state.h"
 #include "service/pipeline/steps.h"
 #include "service/retrieval/embedded.h"
@@ -19,6 +20,9 @@ void gate_metrics(struct gate *g, struct dynbuf *out)
     const char *names[METRICS_MAX_STEPS];
     size_t n = steps_names(names, METRICS_MAX_STEPS);
     metrics_write(&g->metrics, names, n, out);
+    struct access_rules *rules = gate_access_rules(g);
+    jwks_metrics_write(rules, out);
+    access_rules_unref(rules);
     struct token_cache_stats tokens;
     token_cache_stats(g->tokens, &tokens);
     metrics_write_one(out, "kbgate_token_cache_hits_total", "counter", (int64_t)tokens.hits);
@@ -42,13 +46,32 @@ void gate_metrics(struct gate *g, struct dynbuf *out)
     }
 }
 
+/* Keys are waited for once: should a server of keys fail later, that is its own tokens' trouble. */
+static bool had_keys(struct gate *g)
+{
+    if (g->had_keys) {
+        return true;
+    }
+    struct access_rules *rules = gate_access_rules(g);
+    bool all = true;
+    for (size_t i = 0; i < rules->trust.n; i++) {
+        all = all && rules->keys[i];
+    }
+    access_rules_unref(rules);
+    if (all) {
+        g->had_keys = true;
+    }
+    return all;
+}
+
 bool gate_is_ready(struct gate *g, struct dynbuf *reasons)
 {
-    bool draining = g->draining;
+    bool draining = g->draining, keys = had_keys(g);
     dynbuf_add_text(reasons, draining ? "not ready: draining\n" : "ok serving\n");
+    dynbuf_add_text(reasons, keys ? "ok keys\n" : "not ready: keys of an issuer are missing\n");
     dynbuf_add_text(reasons,
                     "ok policy\nok store\n"); /* neither could be missing in an open gate */
-    return !draining;
+    return !draining && keys;
 }
 
 void gate_begin_drain(struct gate *g)
@@ -66,9 +89,9 @@ static bool is_audience(const struct issuer *issuer, struct slice resource)
     return false;
 }
 
-bool gate_may_serve(struct gate *g, const char *listen, const char *host, struct err_detail *detail)
+static bool may_serve(const struct gate *g, const struct token_trust *trust, const char *listen,
+                      const char *host, struct err_detail *detail)
 {
-    const struct token_trust *trust = &g->access->trust;
     const char *policy = g->config->policy_file, *url = g->config->public_url;
     for (size_t i = 0; i < trust->n; i++) {
         const struct issuer *issuer = &trust->issuers[i];
@@ -88,6 +111,14 @@ bool gate_may_serve(struct gate *g, const char *listen, const char *host, struct
         }
     }
     return true;
+}
+
+bool gate_may_serve(struct gate *g, const char *listen, const char *host, struct err_detail *detail)
+{
+    struct access_rules *rules = gate_access_rules(g);
+    bool good = may_serve(g, &rules->trust, listen, host, detail);
+    access_rules_unref(rules);
+    return good;
 }
 
 static void add_line(struct dynbuf *out, const char *name, struct slice value)
@@ -122,30 +153,50 @@ static void explain_partitions(struct gate *g, struct filter *filter, struct dyn
     view_unref(view);
 }
 
+static void explain_claims(struct gate *g, const struct policy *policy, const struct claims *claims,
+                           struct dynbuf *out)
+{
+    struct filter *filter = policy_compile(policy, claims);
+    add_line(out, "issuer", claims->issuer->name);
+    add_line(out, "subject", claims->sub);
+    add_line(out, "tenant", claims->tenant.p ? claims->tenant : SLICE_LIT("(none)"));
+    policy_explain(policy, claims, out);
+    add_line(out, "filter", filter_canonical(filter));
+    dynbuf_add_text(out, "filter_digest: ");
+    digest_add_hex(out, &filter_digest(filter)->value);
+    dynbuf_add_byte(out, '\n');
+    explain_partitions(g, filter, out);
+    filter_unref(filter);
+}
+
+/* The rules once every fetch of keys had its chance. */
+static struct access_rules *rules_with_keys(struct gate *g)
+{
+    struct access_rules *rules = gate_access_rules(g);
+    for (size_t i = 0; i < rules->trust.n; i++) {
+        if (rules->sources[i]) {
+            jwks_source_await(rules->sources[i], JWKS_FETCH_MS + CURL_LOOP_CONNECT_MS);
+        }
+    }
+    access_rules_unref(rules);
+    return gate_access_rules(g);
+}
+
 bool gate_explain_token(struct gate *g, struct slice token, struct dynbuf *out)
 {
     struct arena arena;
     struct claims claims;
     arena_init(&arena);
-    const struct access_rules *s = g->access;
+    struct access_rules *s = rules_with_keys(g);
     enum token_result result = token_verify(&s->trust, token, clock_unix_ms(), &arena, &claims);
     if (result == TOKEN_OK && policy_is_revoked(s->policy, &claims)) {
         result = TOKEN_REVOKED;
     }
     add_line(out, "token", slice_of(token_result_name(result)));
     if (result == TOKEN_OK) {
-        struct filter *filter = policy_compile(s->policy, &claims);
-        add_line(out, "issuer", claims.issuer->name);
-        add_line(out, "subject", claims.sub);
-        add_line(out, "tenant", claims.tenant.p ? claims.tenant : SLICE_LIT("(none)"));
-        policy_explain(s->policy, &claims, out);
-        add_line(out, "filter", filter_canonical(filter));
-        dynbuf_add_text(out, "filter_digest: ");
-        digest_add_hex(out, &filter_digest(filter)->value);
-        dynbuf_add_byte(out, '\n');
-        explain_partitions(g, filter, out);
-        filter_unref(filter);
+        explain_claims(g, s->policy, &claims, out);
     }
+    access_rules_unref(s);
     arena_done(&arena);
     return result == TOKEN_OK;
 }

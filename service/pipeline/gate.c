@@ -4,7 +4,7 @@
 #include "service/base/log.h"
 #include "service/base/mem.h"
 #include "service/base/small_file.h"
-#include "service/pipeline/state.h"
+#include "service/pipeline/gate_access.h"
 #include "service/retrieval/embedded.h"
 #include "service/retrieval/fence.h"
 
@@ -159,11 +159,12 @@ static bool is_tenant(const struct token_trust *trust, struct slice name)
 }
 
 /* A budget for a misspelt tenant would leave the real one with the default. */
-static bool check_budgets(const struct gate *g, const char *config_path, struct err_detail *detail)
+static bool check_budgets(const struct gate *g, const struct token_trust *trust,
+                          const char *config_path, struct err_detail *detail)
 {
     for (size_t i = 0; i < g->config->n_budgets; i++) {
         struct slice tenant = g->config->budgets[i].tenant;
-        if (!is_tenant(&g->access->trust, tenant)) {
+        if (!is_tenant(trust, tenant)) {
             err_detail_set(detail,
                            "%s: key `budgets.tenants.%.*s`: no issuer of %s maps such a tenant; "
                            "correct the name",
@@ -189,6 +190,18 @@ static void make_id_prefix(struct gate *g)
     (void)snprintf(g->id_prefix, sizeof(g->id_prefix), "%016llx", (unsigned long long)bits);
 }
 
+static bool open_access(struct gate *g, const char *config_path, struct err_detail *detail)
+{
+    const struct config_values *c = g->config;
+    struct access_rules *rules = access_rules_load(c->policy_file, c->public_url, detail);
+    if (!rules || !check_budgets(g, &rules->trust, config_path, detail)) {
+        access_rules_unref(rules);
+        return false;
+    }
+    gate_access_enforce(g, rules);
+    return true;
+}
+
 static bool open_parts(struct gate *g, const char *config_path, struct err_detail *detail)
 {
     const struct config_values *c = g->config;
@@ -198,8 +211,7 @@ static bool open_parts(struct gate *g, const char *config_path, struct err_detai
         !make_profile(g, config_path, detail)) {
         return false;
     }
-    g->access = access_rules_load(c->policy_file, c->public_url, detail);
-    if (!g->access || !check_budgets(g, config_path, detail) || !open_audit(g, detail)) {
+    if (!open_access(g, config_path, detail) || !open_audit(g, detail)) {
         return false;
     }
     g->workers = worker_pool_new(worker_count(c), (size_t)c->worker_queue);
@@ -246,57 +258,16 @@ void gate_close(struct gate *g)
     if (g->audit_fd >= 0) {
         close(g->audit_fd);
     }
-    access_rules_unref(g->access);
+    gate_access_close(g);
     dynbuf_done(&g->fence_key);
     dynbuf_done(&g->audit_key);
     pthread_mutex_destroy(&g->lock);
     free(g);
 }
 
-struct access_rules *gate_access_rules(struct gate *g)
-{
-    pthread_mutex_lock(&g->lock);
-    struct access_rules *s = access_rules_ref(g->access);
-    pthread_mutex_unlock(&g->lock);
-    return s;
-}
-
-static void take_up_policy(struct gate *g)
-{
-    struct err_detail detail = {""};
-    struct access_rules *next =
-        access_rules_load(g->config->policy_file, g->config->public_url, &detail);
-    if (!next) {
-        atomic_fetch_add(&g->metrics.policy_reload_failures, 1);
-        log_event(LOG_ERROR, "policy_reload_failed", detail.text);
-        return;
-    }
-    pthread_mutex_lock(&g->lock);
-    struct access_rules *old = g->access;
-    g->access = next;
-    pthread_mutex_unlock(&g->lock);
-    access_rules_unref(old);
-    atomic_fetch_add(&g->metrics.policy_reloads, 1);
-    log_event(LOG_INFO, "policy_reloaded", "the policy or a key file changed");
-}
-
-static void tick_policy(struct gate *g, bool reload)
-{
-    struct digest now;
-    bool readable = access_rules_fingerprint(g->config->policy_file, g->access, &now);
-    bool changed = readable && !digest_eq(&now, &g->access->fingerprint) &&
-                   !digest_eq(&now, &g->refused_policy);
-    if (changed || reload) {
-        take_up_policy(g);
-        if (!digest_eq(&now, &g->access->fingerprint)) {
-            g->refused_policy = now; /* refused: say so once, not twice a second */
-        }
-    }
-}
-
 void gate_tick(struct gate *g, bool reload)
 {
-    tick_policy(g, reload);
+    gate_access_tick(g, reload);
     struct err_detail detail = {""};
     bool switched = false;
     if (!embedded_refresh(g->backend, &switched, &detail)) {

@@ -27,7 +27,7 @@ const char *metrics_tool_name(enum metrics_tool tool)
     return TOOLS[tool];
 }
 
-static void add_type(struct dynbuf *out, const char *name, const char *type)
+void metrics_add_type(struct dynbuf *out, const char *name, const char *type)
 {
     dynbuf_add_text(out, "# TYPE ");
     dynbuf_add_text(out, name);
@@ -36,12 +36,17 @@ static void add_type(struct dynbuf *out, const char *name, const char *type)
     dynbuf_add_byte(out, '\n');
 }
 
-static void add_label(struct dynbuf *out, char before, const char *label, const char *value)
+void metrics_add_label(struct dynbuf *out, char before, const char *label, struct slice value)
 {
     dynbuf_add_byte(out, before);
     dynbuf_add_text(out, label);
     dynbuf_add_text(out, "=\"");
-    dynbuf_add_text(out, value);
+    for (size_t i = 0; i < value.n; i++) {
+        if (value.p[i] == '"' || value.p[i] == '\\') {
+            dynbuf_add_byte(out, '\\');
+        }
+        dynbuf_add_byte(out, value.p[i]);
+    }
     dynbuf_add_byte(out, '"');
 }
 
@@ -52,9 +57,15 @@ static void add_value(struct dynbuf *out, int64_t value)
     dynbuf_add_byte(out, '\n');
 }
 
+void metrics_end_sample(struct dynbuf *out, int64_t value)
+{
+    dynbuf_add_byte(out, '}');
+    add_value(out, value);
+}
+
 void metrics_write_one(struct dynbuf *out, const char *name, const char *type, int64_t value)
 {
-    add_type(out, name, type);
+    metrics_add_type(out, name, type);
     dynbuf_add_text(out, name);
     add_value(out, value);
 }
@@ -64,33 +75,31 @@ static void add_labelled(struct dynbuf *out, const char *name, const char *label
                          unsigned long long count)
 {
     dynbuf_add_text(out, name);
-    add_label(out, '{', label, value);
-    dynbuf_add_byte(out, '}');
-    add_value(out, (int64_t)count);
+    metrics_add_label(out, '{', label, slice_of(value));
+    metrics_end_sample(out, (int64_t)count);
 }
 
 static void write_requests(struct metrics *m, struct dynbuf *out)
 {
     const char *name = "kbgate_requests_total";
-    add_type(out, name, "counter");
+    metrics_add_type(out, name, "counter");
     for (size_t tool = 0; tool < TOOL_COUNT; tool++) {
         for (size_t outcome = 0; outcome < OUTCOME_COUNT; outcome++) {
             dynbuf_add_text(out, name);
-            add_label(out, '{', "tool", TOOLS[tool]);
-            add_label(out, ',', "outcome", OUTCOMES[outcome]);
-            dynbuf_add_byte(out, '}');
-            add_value(out, (int64_t)m->requests[tool][outcome]);
+            metrics_add_label(out, '{', "tool", slice_of(TOOLS[tool]));
+            metrics_add_label(out, ',', "outcome", slice_of(OUTCOMES[outcome]));
+            metrics_end_sample(out, (int64_t)m->requests[tool][outcome]);
         }
     }
 }
 
 static void write_steps(struct metrics *m, const char *const *names, size_t n, struct dynbuf *out)
 {
-    add_type(out, "kbgate_step_total", "counter");
+    metrics_add_type(out, "kbgate_step_total", "counter");
     for (size_t i = 0; i < n; i++) {
         add_labelled(out, "kbgate_step_total", "step", names[i], m->step_count[i]);
     }
-    add_type(out, "kbgate_step_microseconds_total", "counter");
+    metrics_add_type(out, "kbgate_step_microseconds_total", "counter");
     for (size_t i = 0; i < n; i++) {
         add_labelled(out, "kbgate_step_microseconds_total", "step", names[i], m->step_us[i]);
     }
@@ -98,11 +107,11 @@ static void write_steps(struct metrics *m, const char *const *names, size_t n, s
 
 static void write_reasons(struct metrics *m, struct dynbuf *out)
 {
-    add_type(out, "kbgate_failures_total", "counter");
+    metrics_add_type(out, "kbgate_failures_total", "counter");
     for (size_t e = ERR_OK + 1; e < METRICS_ERRS; e++) {
         add_labelled(out, "kbgate_failures_total", "reason", err_name((enum err)e), m->failures[e]);
     }
-    add_type(out, "kbgate_tokens_refused_total", "counter");
+    metrics_add_type(out, "kbgate_tokens_refused_total", "counter");
     for (size_t r = TOKEN_OK + 1; r < TOKEN_RESULT_COUNT; r++) {
         add_labelled(out, "kbgate_tokens_refused_total", "reason",
                      token_result_name((enum token_result)r), m->tokens_refused[r]);

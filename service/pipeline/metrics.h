@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* metrics: counters of one gate in Prometheus' text format. Thread: any. Blocking: never.
  *
- * Labels come from fixed lists alone: no tenant, subject, query or path is one. */
+ * Labels come from fixed lists and the configuration alone: no subject, query or path is one. */
 #ifndef PIPELINE_METRICS_H
 #define PIPELINE_METRICS_H
 
@@ -42,7 +42,16 @@ struct metrics {
 void metrics_write(struct metrics *m, const char *const *step_names, size_t n_steps,
                    struct dynbuf *out);
 
-/* One sample: "# TYPE name type" and its value. */
+/* "# TYPE name type". */
+void metrics_add_type(struct dynbuf *out, const char *name, const char *type);
+
+/* label="value" with any value; before: '{' for the first of a sample, else ','. */
+void metrics_add_label(struct dynbuf *out, char before, const char *label, struct slice value);
+
+/* "} value". */
+void metrics_end_sample(struct dynbuf *out, int64_t value);
+
+/* One sample without labels: "# TYPE name type" and its value. */
 void metrics_write_one(struct dynbuf *out, const char *name, const char *type, int64_t value);
 
 #endif

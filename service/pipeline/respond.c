@@ -15,6 +15,7 @@ static int64_t retry_after_ms(const struct request *r)
     case ERR_BUSY: return 500;
     case ERR_DEADLINE: return 1000;
     case ERR_BACKEND_DOWN: return 2000;
+    case ERR_KEYS_DOWN: return 5000;
     case ERR_OK:
     case ERR_INVALID_INPUT:
     case ERR_INTERNAL:
@@ -58,8 +59,9 @@ enum step_result respond_refusal(struct request *r, int status, const char *mess
     return respond_json(r, status, OUTCOME_PROTOCOL);
 }
 
-/* stdio has no HTTP status: the challenge becomes an error that names the call it answers. */
-static enum step_result challenge_on_stdio(struct request *r, enum challenge c)
+/* stdio has no HTTP status: what stops a call before the body is looked at becomes an error that
+ * names the call it answers. False: a notification, which nobody answers. */
+static bool names_call_on_stdio(struct request *r)
 {
     int status;
     struct dynbuf ignored;
@@ -68,7 +70,12 @@ static enum step_result challenge_on_stdio(struct request *r, enum challenge c)
     enum mcp_verdict verdict =
         mcp_parse(r->in.body, MCP_STDIO, &none, &r->arena, &r->mcp, &status, &ignored);
     dynbuf_done(&ignored);
-    if (verdict == MCP_ACCEPTED) {
+    return verdict != MCP_ACCEPTED;
+}
+
+static enum step_result challenge_on_stdio(struct request *r, enum challenge c)
+{
+    if (!names_call_on_stdio(r)) {
         return respond_empty(r, 202, OUTCOME_UNAUTHORISED);
     }
     bool no_grant = c == CHALLENGE_INSUFFICIENT_SCOPE;
@@ -175,14 +182,19 @@ static void write_read_error(struct dynbuf *out, const struct request *r)
     json_object_end(&w);
 }
 
+static enum step_result respond_read_retryable(struct request *r)
+{
+    dynbuf_cut(&r->answer, 0);
+    write_read_error(&r->answer, r);
+    mcp_render_error(&r->body, r->mcp.id, MCP_ERROR_READ_RETRY, err_public_text(r->failure),
+                     dynbuf_get(&r->answer));
+    return respond_json(r, 200, OUTCOME_RETRYABLE);
+}
+
 static enum step_result respond_retryable(struct request *r)
 {
     if (r->tool == TOOL_READ) {
-        dynbuf_cut(&r->answer, 0);
-        write_read_error(&r->answer, r);
-        mcp_render_error(&r->body, r->mcp.id, MCP_ERROR_READ_RETRY, err_public_text(r->failure),
-                         dynbuf_get(&r->answer));
-        return respond_json(r, 200, OUTCOME_RETRYABLE);
+        return respond_read_retryable(r);
     }
     const struct shape_error e = {.type = "retryable",
                                   .message = err_public_text(r->failure),
@@ -217,6 +229,10 @@ static enum step_result respond_permanent(struct request *r)
 /* Before there is a call nobody can be given a typed outcome: overload is plain HTTP then. */
 static enum step_result respond_without_call(struct request *r)
 {
+    if (r->in.surface == SURFACE_STDIO) {
+        return names_call_on_stdio(r) ? respond_read_retryable(r)
+                                      : respond_empty(r, 202, OUTCOME_RETRYABLE);
+    }
     r->reply.retry_after_ms = retry_after_ms(r);
     return respond_empty(r, err_http_status(r->failure), OUTCOME_RETRYABLE);
 }

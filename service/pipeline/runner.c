@@ -15,7 +15,7 @@ struct step {
 };
 
 static const struct step STEPS[] = {
-    {"token", token_begin, NULL},            /* who calls; a grant must apply, else 401 or 403 */
+    {"token", token_begin, token_finish},    /* who calls; a grant must apply, else 401 or 403 */
     {"call", call_begin, NULL},              /* era, JSON-RPC, method; REST arguments */
     {"scope", scope_begin, NULL},            /* the filter's view of one published version */
     {"arguments", arguments_begin, NULL},    /* canonical request; names only what is visible */
@@ -52,6 +52,7 @@ struct budget_charge request_charge(struct request *r)
 
 static void cancel_operations(struct request *r)
 {
+    op_cancel(&r->keys_op);
     op_cancel(&r->cache_op);
     op_cancel(&r->budget_op);
     op_cancel(&r->retrieve_op);
@@ -175,6 +176,11 @@ static void on_op_done(struct request *r)
     }
 }
 
+static void on_keys_done(struct op *op)
+{
+    on_op_done((struct request *)(void *)((char *)op - offsetof(struct request, keys_op)));
+}
+
 static void on_cache_done(struct op *op)
 {
     on_op_done((struct request *)(void *)((char *)op - offsetof(struct request, cache_op)));
@@ -212,6 +218,7 @@ struct request *request_new(struct gate *g, struct loop *l, const struct request
     r->started_us = r->step_us = clock_mono_us();
     r->access = gate_access_rules(g);
     r->deadline.on_expired = on_deadline;
+    r->keys_op.on_done = on_keys_done;
     r->cache_op.on_done = on_cache_done;
     r->budget_op.on_done = on_budget_done;
     r->retrieve_op.on_done = on_retrieve_done;

@@ -32,6 +32,8 @@ struct gate {
     const struct config_values *config;
     pthread_mutex_t lock; /* for `access` alone */
     struct access_rules *access;
+    struct jwks_fetcher *fetcher;
+    atomic_bool had_keys; /* every issuer's at once, some time */
     struct answer_profile profile;
     struct dynbuf fence_key, audit_key;
     struct worker_pool *workers;
@@ -70,6 +72,8 @@ struct request {
     bool running, begun, finished;
 
     /* token */
+    struct slice token;
+    struct op keys_op;
     const struct verified_token *verified;
     struct claims claims; /* of verified */
     struct filter *filter;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* token: from the Authorization header to claims and the filter they compile to. Whoever has no
- * grant is turned away here, before the body is looked at (RFC 6750 §3.1). */
+ * grant is turned away here, before the body is looked at (RFC 6750 §3.1). A token whose key is
+ * missing or does not fit may wait for a fetch of its issuer's keys. */
 #include "service/base/clock.h"
 #include "service/pipeline/respond.h"
 
@@ -26,26 +27,78 @@ static bool find_token(const struct request *r, struct slice *ret_token,
     return r->in.n_authorization == 1 && token_from_authorization(r->in.authorization, ret_token);
 }
 
-enum step_result token_begin(struct request *r)
+static enum token_result verify(struct request *r)
 {
-    struct slice token = SLICE_NONE;
-    enum challenge challenge;
-    if (!find_token(r, &token, &challenge)) {
-        return respond_challenge(r, challenge);
-    }
     const struct access_rules *s = r->access;
-    enum token_result result = token_cache_verify(r->gate->tokens, &s->trust, s->generation, token,
-                                                  clock_unix_ms(), &r->verified);
+    enum token_result result = token_cache_verify(r->gate->tokens, &s->trust, s->generation,
+                                                  r->token, clock_unix_ms(), &r->verified);
     if (result == TOKEN_OK) {
         r->claims = r->verified->claims;
         result = policy_is_revoked(s->policy, &r->claims) ? TOKEN_REVOKED : TOKEN_OK;
     }
+    return result;
+}
+
+/* Where the issuer's keys are fetched: NULL if they are not, or the token never got so far. */
+static struct jwks_source *source_of(struct request *r, enum token_result result,
+                                     struct token_key *ret_key)
+{
+    const struct access_rules *s = r->access;
+    bool missed = result == TOKEN_KEY || result == TOKEN_SIGNATURE;
+    return missed && token_wants_key(&s->trust, r->token, &r->arena, ret_key)
+               ? s->sources[ret_key->issuer]
+               : NULL;
+}
+
+/* Keys may have changed since they were fetched: perhaps a fetch makes the token good. */
+static bool asks_for_keys(struct request *r, enum token_result result)
+{
+    struct token_key key;
+    struct jwks_source *source = source_of(r, result, &key);
+    return source && jwks_source_refresh(source, r->loop, key.kid, &r->keys_op);
+}
+
+/* Without any key of the issuer the token is neither good nor bad. */
+static bool lacks_keys(struct request *r, enum token_result result)
+{
+    struct token_key key;
+    return source_of(r, result, &key) && !r->access->keys[key.issuer];
+}
+
+static enum step_result conclude(struct request *r, enum token_result result)
+{
+    if (lacks_keys(r, result)) {
+        r->failure = ERR_KEYS_DOWN;
+        return STEP_FAIL;
+    }
     if (result != TOKEN_OK) {
         return refuse(r, result);
     }
-    r->filter = policy_compile(s->policy, &r->claims);
+    r->filter = policy_compile(r->access->policy, &r->claims);
     if (filter_is_none(r->filter)) {
         return respond_challenge(r, CHALLENGE_INSUFFICIENT_SCOPE);
     }
     return STEP_NEXT;
+}
+
+enum step_result token_begin(struct request *r)
+{
+    enum challenge challenge;
+    if (!find_token(r, &r->token, &challenge)) {
+        return respond_challenge(r, challenge);
+    }
+    enum token_result result = verify(r);
+    if (asks_for_keys(r, result)) {
+        request_await(r); /* a fetch never ends inside the call that asks for it */
+        return STEP_WAIT;
+    }
+    return conclude(r, result);
+}
+
+/* Once more, by the rules that are in force now. */
+enum step_result token_finish(struct request *r)
+{
+    access_rules_unref(r->access);
+    r->access = gate_access_rules(r->gate);
+    return conclude(r, verify(r));
 }

@@ -18,6 +18,7 @@ enum step_result {
 typedef enum step_result (*step_fn)(struct request *r);
 
 enum step_result token_begin(struct request *r);
+enum step_result token_finish(struct request *r);
 enum step_result call_begin(struct request *r);
 enum step_result scope_begin(struct request *r);
 enum step_result arguments_begin(struct request *r);

@@ -212,6 +212,8 @@ static inline void fixture_open_access(struct fixture *f)
     cr_assert(s->keys[0], "%s", detail.text);
     dynbuf_done(&set);
     s->trust.keys = s->keys;
+    s->ca_pem = arena_alloc(&s->arena, sizeof(*s->ca_pem));
+    s->sources = arena_alloc(&s->arena, sizeof(struct jwks_source *));
     s->challenge = (struct challenge_options){.resource = SLICE_LIT(FIXTURE_URL),
                                               .authorization_servers = &s->trust.issuers[0].iss,
                                               .n_authorization_servers = 1};
