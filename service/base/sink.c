@@ -109,10 +109,10 @@ uint64_t sink_dropped(struct sink *s)
     return dropped;
 }
 
-void sink_free(struct sink *s, int wait_ms)
+bool sink_free(struct sink *s, int wait_ms)
 {
     if (!s) {
-        return;
+        return true;
     }
     pthread_mutex_lock(&s->lock);
     s->closing = true;
@@ -124,10 +124,12 @@ void sink_free(struct sink *s, int wait_ms)
     until.tv_sec += wait_ms / 1000 + until_ns / 1000000000;
     until.tv_nsec = until_ns % 1000000000;
     if (pthread_timedjoin_np(s->thread, NULL, &until) != 0) {
-        return; /* the reader stalls: the process is about to end, so the thread keeps the memory */
+        return false; /* the reader stalls: the process is about to end, so the thread keeps the
+                         memory */
     }
     dynbuf_done(&s->filling);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
     free(s);
+    return true;
 }

@@ -21,7 +21,9 @@ bool sink_put(struct sink *s, struct slice line);
 
 uint64_t sink_dropped(struct sink *s);
 
-/* Writes what waits (at most wait_ms), ends the thread; NULL is fine. */
-void sink_free(struct sink *s, int wait_ms);
+/* Writes what waits (at most wait_ms), ends the thread; NULL is fine. False: whoever reads the
+ * descriptor stalls, and the thread goes on writing to it until the process ends, so it may not be
+ * closed. */
+bool sink_free(struct sink *s, int wait_ms);
 
 #endif

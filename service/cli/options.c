@@ -78,6 +78,14 @@ static int store(const struct command *c, const struct cli_option *o, char *text
     return -1;
 }
 
+/* Names the option without its value: that may be a token. */
+static int refuse(const struct command *c, bool lacks_value, const char *option)
+{
+    int n = (int)strcspn(option, "=");
+    return lacks_value ? options_usage_error(c, "%.*s needs a value", n, option)
+                       : options_usage_error(c, "unknown option %.*s", n, option);
+}
+
 int options_parse(const struct command *c, int argc, char **argv, void *values, int *ret_first)
 {
     struct option *table = mem_array(c->n_options + 2, sizeof(*table));
@@ -91,8 +99,7 @@ int options_parse(const struct command *c, int argc, char **argv, void *values, 
     opterr = 0;
     while (result < 0 && (got = getopt_long(argc, argv, ":", table, &index)) != -1) {
         if (got == ':' || got == '?') {
-            result = options_usage_error(c, got == ':' ? "%s needs a value" : "unknown option %s",
-                                         argv[optind - 1]);
+            result = refuse(c, got == ':', argv[optind - 1]);
         } else if ((size_t)index == c->n_options) {
             print_help(c);
             result = EXIT_DONE;

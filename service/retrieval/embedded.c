@@ -40,6 +40,7 @@ struct embedded {
     struct snapshot *current;
 
     pthread_mutex_t switching; /* of everything below */
+    struct snapshot *retired;
     struct current_stamp stamp;
     struct current_stamp failed; /* the CURRENT that could not be opened */
     struct err_detail failed_why;
@@ -65,7 +66,7 @@ static void make_current(struct embedded *e, struct snapshot *s)
     struct snapshot *old = e->current;
     e->current = s;
     pthread_mutex_unlock(&e->lock);
-    snapshot_unref(old);
+    snapshot_retire(&e->retired, old);
 }
 
 /* The backend's calls */
@@ -238,6 +239,7 @@ bool embedded_refresh(struct backend *b, bool *ret_switched, struct err_detail *
     bool switched = false;
     pthread_mutex_lock(&e->switching);
     bool good = switch_to_newest(e, &switched, &why);
+    snapshot_sweep(&e->retired, false);
     pthread_mutex_unlock(&e->switching);
     if (ret_switched) {
         *ret_switched = switched;
@@ -256,6 +258,7 @@ static void free_embedded(struct backend *b)
     if (!e) {
         return;
     }
+    snapshot_sweep(&e->retired, true);
     snapshot_unref(e->current);
     for (unsigned i = 0; i < e->n_slots; i++) {
         text_analyser_free(e->analysers[i]);

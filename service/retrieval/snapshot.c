@@ -90,6 +90,28 @@ void snapshot_unref(struct snapshot *s)
     free(s);
 }
 
+void snapshot_retire(struct snapshot **list, struct snapshot *s)
+{
+    if (s) {
+        s->next_retired = *list;
+        *list = s;
+    }
+}
+
+/* A count of 1 is the list's own and cannot grow: only a holder can make another. */
+void snapshot_sweep(struct snapshot **list, bool all)
+{
+    while (*list) {
+        struct snapshot *s = *list;
+        if (all || __atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) == 1) {
+            *list = s->next_retired;
+            snapshot_unref(s);
+        } else {
+            list = &s->next_retired;
+        }
+    }
+}
+
 bool snapshot_is_generation(const struct snapshot *s, const struct generation *g)
 {
     bool same = strcmp(s->generation, g->name) == 0 && s->n == g->n;

@@ -125,6 +125,13 @@ def test_usage_errors_exit_2_and_help_exits_0():
         assert done.stdout.startswith(f"Usage: kbgate {command}") and "Exit codes: 0 done, 1 failed, 2 usage" in done.stdout
 
 
+def test_a_misspelt_option_does_not_echo_its_value():
+    for option in ("--tokn=c4n4ry", "--json=c4n4ry"):
+        done = kb.run("search", option, "x", check=False)
+        assert done.returncode == 2 and "c4n4ry" not in done.stderr + done.stdout
+        assert option.split("=")[0] in done.stderr
+
+
 def test_search_reaches_the_same_outcome_from_three_places(server, token, store):
     asked = ["--top-k", "3", "--json", "parental leave weeks"]
     as_owner = kb.run("search", "--store", store, *asked).stdout
