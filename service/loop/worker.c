@@ -9,6 +9,7 @@
 #include "service/loop/loop_private.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 struct worker {
     struct worker_pool *pool;
@@ -53,6 +54,7 @@ static struct work *take_job(struct worker_pool *p)
 static void *run_worker(void *arg)
 {
     struct worker *self = arg;
+    (void)nice(WORKER_NICENESS); /* Linux: of this thread alone */
     for (struct work *w; (w = take_job(self->pool));) {
         w->run(w, self->index);
         loop_post(w->loop, &w->message);

@@ -9,6 +9,10 @@
 
 #include "service/loop/loop.h"
 
+/* Workers run at a lower priority than loops, so that a loop that wakes need not wait for the end
+ * of a search's time slice; not so low that busy loops starve them. */
+enum { WORKER_NICENESS = 5 };
+
 struct worker_pool; /* opaque */
 
 /* One job, embedded in its own state; alive until done() was called. */

@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 TestSuite(worker, .timeout = 30);
 
@@ -21,6 +22,7 @@ struct job {
     pthread_t loop_thread;
     unsigned worker;
     bool ran, signals_blocked;
+    int nice;
     int *ret_done, stop_at;
     int *next_sequence, sequence; /* NULL: not asked for; one worker only */
 };
@@ -31,6 +33,7 @@ static void run(struct work *w, unsigned worker)
     sigset_t blocked;
     pthread_sigmask(SIG_BLOCK, NULL, &blocked);
     j->signals_blocked = sigismember(&blocked, SIGTERM) == 1;
+    j->nice = getpriority(PRIO_PROCESS, 0);
     j->worker = worker;
     j->ran = true;
     j->sequence = j->next_sequence ? (*j->next_sequence)++ : 0;
@@ -105,6 +108,22 @@ Test(worker, runs_each_job_once_on_a_worker_and_done_on_the_loop)
         cr_assert_lt(jobs[i].worker, 3);
         cr_assert(jobs[i].signals_blocked, "signals are for the main thread");
     }
+    worker_pool_free(p);
+    loop_free(l);
+}
+
+Test(worker, jobs_give_way_to_loops)
+{
+    enum { LEAST_PRIORITY = 19 };
+    int n_done = 0, before = getpriority(PRIO_PROCESS, 0);
+    struct loop *l = loop_new();
+    struct worker_pool *p = worker_pool_new(1, 1);
+    struct job j = job(NULL, &n_done, 1);
+    cr_assert(worker_submit(p, l, &j.work));
+    loop_run(l);
+    int lower = before + WORKER_NICENESS;
+    cr_assert_eq(j.nice, lower < LEAST_PRIORITY ? lower : LEAST_PRIORITY);
+    cr_assert_eq(getpriority(PRIO_PROCESS, 0), before, "the loop's own thread");
     worker_pool_free(p);
     loop_free(l);
 }
