@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The faults: mistakes that real verifiers and filters have had, each as a change of a few characters.
+
+fault(name, what, suites, (file, old, new)…): `old` stands in `file` exactly once. Suites are those that
+should notice: a unit target, with a Criterion filter where the whole would take long."""
+
+from typing import NamedTuple
+
+
+class Change(NamedTuple):
+    file: str
+    old: str
+    new: str
+
+
+class Fault(NamedTuple):
+    name: str
+    what: str
+    suites: list
+    changes: list
+
+
+FAULTS: list[Fault] = []
+
+
+def fault(name, what, suites, *changes):
+    FAULTS.append(Fault(name, what, suites, [Change(*c) for c in changes]))
+
+
+# The quick part first: making keys takes most of the time.
+AUTH = ["unit_auth:!(jws_verify|jwks|token_mutation)/*", "unit_auth"]
+SCOPE, CACHE, PIPELINE, YAML = ["unit_scope"], ["unit_cache"], ["unit_service_pipeline"], ["unit_service_yaml", "unit_scope"]
+EMBEDDED = ["unit_service_retrieval:embedded*/*"]
+FENCE = ["unit_service_retrieval:@(fence|shape|shape_passages)/*"]
+
+# --- the token: shape and header ---
+
+fault("no_size_limit", "tokens of any length are decoded", AUTH,
+      ("auth/token.c", "return c->token.n <= TOKEN_MAX_BYTES ? TOKEN_OK : TOKEN_TOO_LARGE;", "(void)c;\n    return TOKEN_OK;"))
+fault("more_segments", "what stands behind a third dot is not looked at", AUTH,
+      ("auth/jws.c", "rest.n &&\n           !next_segment(&rest, &more);", "rest.n &&\n           (!next_segment(&rest, &more) || (ret_segments->signature = more).n);"))
+fault("loose_base64", "unused bits of the last character may be set", AUTH,
+      ("service/base/encode.c", "bool good = seen < 64 && (held & ((1U << bits) - 1)) == 0;", "bool good = seen < 64;"))
+fault("duplicate_keys", "the last of two equal members wins", AUTH,
+      ("auth/strict_json.c", "JSON_REJECT_DUPLICATES", "0"))
+fault("any_json_value", "an array passes for an object", AUTH,
+      ("auth/strict_json.c", "if (value && !json_is_object(value)) {", "if (false) {"))
+fault("crit_ignored", "extensions that must be understood are skipped", AUTH,
+      ("auth/jws.c", '{"crit", "b64",', '{"b64", "b64",'))
+fault("embedded_key_tolerated", "jwk in the header is skipped", AUTH,
+      ("auth/jws.c", '"zip", "jwk",', '"zip", "zip",'))
+fault("any_typ", "every typ passes", AUTH,
+      ("auth/token.c", "return good ? TOKEN_OK : TOKEN_TYP;", "(void)good;\n    return TOKEN_OK;"))
+fault("header_decides_alg", "the header's alg is used, not the key's", AUTH,
+      ("auth/jws_verify.c", "bool good = jws->alg == key->alg && verify(jws, key);",
+       "struct jwk as_said = *key;\n    as_said.alg = jws->alg;\n    bool good = verify(jws, &as_said);"))
+fault("issuer_algs_ignored", "any algorithm of ours will do for any issuer", AUTH,
+      ("auth/token.c", "issuers[c->at].algs >> c->jws.alg & 1 ?", "issuers[c->at].algs ?"))
+
+# --- issuer, key, signature ---
+
+fault("issuer_by_prefix", "an issuer that begins like a known one is that one", AUTH,
+      ("auth/token.c", "if (slice_eq(iss, c->trust->issuers[c->at].iss)) {", "if (slice_starts(iss, c->trust->issuers[c->at].iss)) {"))
+fault("keys_of_any_issuer", "keys are looked up without regard to the issuer", AUTH,
+      ("auth/token.c", "c->trust->keys[c->at];", "c->trust->keys[0];"))
+fault("kid_without_alg", "a key is found by its kid whatever its algorithm", AUTH,
+      ("auth/jwks.c", "if (set->keys[i].alg == alg && is_kid_of(&set->keys[i], kid)) {", "if (is_kid_of(&set->keys[i], kid)) {"))
+fault("first_key_without_kid", "without a kid the first of several keys is taken", AUTH,
+      ("auth/jwks.c", "            if (found) {\n                return NULL;\n            }\n", ""))
+fault("same_kid_twice", "of two keys with one kid the first is kept", AUTH,
+      ("auth/jwks.c", "    drop_equal_kids(set);\n}", "    if (set->n > JWKS_MAX_KEYS) {\n        drop_equal_kids(set);\n    }\n}"))
+fault("small_rsa", "RSA keys of 512 bits are loaded", AUTH,
+      ("auth/jwk_material.c", "RSA_MIN_BITS = 2048,", "RSA_MIN_BITS = 512,"))
+fault("rsa_exponent", "an RSA exponent of 1 is loaded", AUTH,
+      ("auth/jwk_material.c", "RSA_MIN_EXPONENT = 65537,", "RSA_MIN_EXPONENT = 1,"))
+fault("encryption_keys", "keys for encryption verify signatures", AUTH,
+      ("auth/jwk.c", 'return (!use || slice_is(strict_json_text(use), "sig")) &&', "return (!use || json_is_string(use)) &&"))
+fault("private_keys", "a published private key is still trusted", AUTH,
+      ("auth/jwk.c", "if (has_private_member(member) ||", "if ((false && has_private_member(member)) ||"))
+fault("failed_is_verified", "a failed verification counts as one", AUTH,
+      ("auth/jws_verify.c", "(const unsigned char *)input.p, input.n) == 1;", "(const unsigned char *)input.p, input.n) >= 0;"))
+fault("long_ecdsa_signature", "bytes behind r and s are ignored", AUTH,
+      ("auth/jws_verify.c", "if (signature.n != 2 * n) {", "if (signature.n < 2 * n) {"))
+fault("any_pss_salt", "any salt length passes", AUTH,
+      ("auth/jws_verify.c", "RSA_PSS_SALTLEN_DIGEST", "RSA_PSS_SALTLEN_AUTO"))
+fault("dirty_error_queue", "OpenSSL's errors stay for the next caller on the thread", AUTH,
+      ("auth/jws_verify.c", "    ERR_clear_error(); /* a dirty queue can fail somebody else's TLS connection on this thread */\n", ""))
+
+# --- claims ---
+
+fault("audience_skipped", "tokens for other services pass", AUTH,
+      ("auth/claims.c", "enum token_result result = check_audience(payload, issuer);", "enum token_result result = TOKEN_OK;\n    (void)check_audience;"))
+fault("audience_by_prefix", "an audience that begins like ours is ours", AUTH,
+      ("auth/claims.c", "if (slice_eq(value, issuer->audiences[i])) {", "if (slice_starts(value, issuer->audiences[i])) {"))
+fault("expiry_skipped", "expired tokens pass", AUTH,
+      ("auth/claims.c", "if (now_s >= exp.unix_s + leeway_s) {", "if (false) {"))
+fault("text_exp_is_absent", "an expiry of the wrong type counts as none, and none as for ever", AUTH,
+      ("auth/claims.c", "(struct moment){value != NULL, json_number_value(value)};", "(struct moment){json_is_number(value), json_number_value(value)};"),
+      ("auth/claims.c", "return !value || (json_is_number(value) &&", "return !json_is_number(value) || (true &&"),
+      ("auth/claims.c", "!exp.there || exp.unix_s <= 0 ||", "(exp.there && exp.unix_s <= 0) ||"),
+      ("auth/claims.c", "if (now_s >= exp.unix_s + leeway_s) {", "if (exp.there && now_s >= exp.unix_s + leeway_s) {"))
+fault("text_nbf_is_absent", "a date of the wrong type counts as none", AUTH,
+      ("auth/claims.c", "(struct moment){value != NULL, json_number_value(value)};", "(struct moment){json_is_number(value), json_number_value(value)};"),
+      ("auth/claims.c", "return !value || (json_is_number(value) &&", "return !json_is_number(value) || (true &&"))
+fault("nbf_skipped", "tokens pass before their time", AUTH,
+      ("auth/claims.c", "if ((nbf.there && nbf.unix_s > now_s + leeway_s) ||", "if ((false && nbf.there) ||"))
+fault("lifetime_unlimited", "tokens may live for years", AUTH,
+      ("auth/claims.c", "> (double)issuer->max_lifetime_s) {", "> 1e15) {"))
+fault("leeway_unlimited", "the policy may set any leeway", SCOPE,
+      ("scope/policy_issuers.c", '{"leeway_s", YAML_INTEGER, false, AT(issuer.leeway_s), 0, 300},', '{"leeway_s", YAML_INTEGER, false, AT(issuer.leeway_s), 0, 300000000},'))
+fault("id_token", "an ID token passes for an access token", AUTH,
+      ("auth/claims.c", "issuer->typ_any && is_id_token(payload)", "issuer->typ_any && false && is_id_token(payload)"))
+fault("scope_of_any_type", "a scope claim of the wrong type counts as none", AUTH,
+      ("auth/claims_map.c", "issuer->max_scopes, arena, &values) != VALUES_OK) {", "issuer->max_scopes, arena, &values) == VALUES_TOO_MANY) {"))
+fault("array_elements_split", "an array's element is cut at its spaces", AUTH,
+      ("auth/claims_map.c", "items[i] = arena_copy(arena, strict_json_text(json_array_get(claim, i)));",
+       "struct slice element = strict_json_text(json_array_get(claim, i));\n        items[i] = arena_copy(arena, element.n ? next_word(&element) : element);"))
+fault("overage_sign_ignored", "a part of the groups counts as all of them", AUTH,
+      ("auth/claims_map.c", "result == VALUES_TOO_MANY || says_left_out(payload, &issuer->groups);", "result == VALUES_TOO_MANY || (false && says_left_out(payload, &issuer->groups));"))
+fault("default_tenant", "a token without a known tenant gets the first", AUTH,
+      ("auth/claims_map.c", "    claims->tenant = SLICE_NONE;\n", "    claims->tenant = issuer->tenants[0].tenant;\n"))
+fault("error_code_without_token", "a challenge to no token names an error", AUTH,
+      ("auth/challenge.c", "[CHALLENGE_NO_TOKEN] = {401, NULL},", '[CHALLENGE_NO_TOKEN] = {401, "invalid_token"},'))
+
+# --- the policy and its filter ---
+
+fault("grants_merged", "the dimensions of several grants are united", SCOPE,
+      ("scope/filter.c", "        if (grant_permits(&f->grants[i], where)) {\n            return true;\n        }\n    }\n    return false;",
+       "        seen |= set_has(&f->grants[i].collections, where->collection) ? 1U : 0U;\n        seen |= set_has(&f->grants[i].doc_types, where->doc_type) ? 2U : 0U;\n"
+       "        seen |= set_has_every(&f->grants[i].labels, where->labels, where->n_labels) ? 4U : 0U;\n    }\n    (void)grant_permits;\n    return seen == 7U;"),
+      ("scope/filter.c", "bool filter_permits(const struct filter *f, const struct doc_scope *where)\n{\n", "bool filter_permits(const struct filter *f, const struct doc_scope *where)\n{\n    unsigned seen = 0;\n"))
+fault("empty_means_all", "an empty list matches everything", SCOPE,
+      ("scope/filter.c", "    return set->all ||\n           (set->n &&", "    return set->all || set->n == 0 ||\n           (set->n &&"))
+fault("any_label", "one listed label of a document is enough", SCOPE,
+      ("scope/filter.c", "set_has_every(&grant->labels, where->labels, where->n_labels);", "(set_has_every(&grant->labels, where->labels, where->n_labels) ||\n            set_has_any(&grant->labels, where->labels, where->n_labels));"))
+fault("unlabelled_for_all", "a document without labels is seen by every grant", SCOPE,
+      ("scope/filter.c", "    return n > 0;\n}", "    return true;\n}"))
+fault("nameless_for_star", "a document of no collection is seen by \"*\"", SCOPE,
+      ("scope/filter.c", "if (where->collection.n == 0 || where->doc_type.n == 0) {", "if (where->doc_type.n == 0) {"))
+fault("denies_ignored", "denies have no force", SCOPE,
+      ("scope/filter.c", "if (deny_matches(&f->denies[i], where)) {", "if (false && deny_matches(&f->denies[i], where)) {"))
+fault("denies_not_in_digest", "the filter's digest leaves its denies out", SCOPE,
+      ("scope/filter.c", 'write_sorted(&w, "none_of", denies, f->n_denies);', 'write_sorted(&w, "none_of", denies, 0);'))
+fault("unless_inverted", "a deny holds for those it exempts", SCOPE,
+      ("scope/policy.c", "condition_first_unmet(&d->unless, c) != CONDITION_COUNT;", "condition_first_unmet(&d->unless, c) == CONDITION_COUNT;"))
+fault("claim_star", "a claim of \"*\" meets every condition", SCOPE,
+      ("scope/condition.c", "if (slice_eq(values[i], wanted)) {", 'if (slice_eq(values[i], wanted) || slice_is(values[i], "*")) {'))
+fault("one_of_all", "one of several required values is enough", SCOPE,
+      ("scope/condition.c", "return found > 0 && (!every || found == wanted->n);", "(void)every;\n    return found > 0;"))
+fault("overage_meets_groups", "conditions on groups look at a list that is not whole", SCOPE,
+      ("scope/condition.c", "return !claims->groups_overage && meets(wanted, false, claims->groups, claims->n_groups);", "return meets(wanted, false, claims->groups, claims->n_groups);"))
+fault("groups_as_scopes", "a group stands for a scope of its name", SCOPE,
+      ("scope/condition.c", "case CONDITION_SCOPES_ANY: return meets(wanted, false, claims->scopes, claims->n_scopes);",
+       "case CONDITION_SCOPES_ANY: return meets(wanted, false, claims->scopes, claims->n_scopes) ||\n               meets(wanted, false, claims->groups, claims->n_groups);"))
+fault("grants_of_any_tenant", "a grant holds for every tenant", SCOPE,
+      ("scope/policy.c", "return lists(&g->tenants, tenant);", "return tenant.n || lists(&g->tenants, tenant);"))
+fault("grants_cut_at_the_limit", "past the limit some of the grants hold", SCOPE,
+      ("scope/policy.c", "n_grants = 0; /* part of a caller's rights is nobody's intention */", "n_grants = limit;"))
+fault("revoked_ignored", "revoked subjects pass", SCOPE,
+      ("scope/policy.c", "lists(&p->revoked.sub, c->sub) ||", ""))
+fault("unknown_tenant_in_grant", "a grant may name a tenant that nobody maps", SCOPE,
+      ("scope/policy_rules.c", "        if (!tenant_is_known(r->policy, tenants->items[i])) {", "        if (false && !tenant_is_known(r->policy, tenants->items[i])) {"))
+fault("unknown_keys_skipped", "a misspelt key of the policy is skipped", YAML,
+      ("service/yaml/read.c", "        if (at == n_fields) {\n", "        if (at == n_fields && map->n) {\n            continue;\n        }\n        if (at == n_fields) {\n"))
+fault("same_key_twice", "the last of two equal keys of the policy wins", YAML,
+      ("service/yaml/parse.c", "    if (repeated) {\n        yaml_error(b->doc, repeated->line,", "    repeated = NULL;\n    if (repeated) {\n        yaml_error(b->doc, repeated->line,"))
+
+# --- caches and budgets ---
+
+fault("key_without_filter", "callers with other rights share answers", CACHE,
+      ("cache/key.c", "    hasher_part(&h, digest_slice(&parts->filter->value));\n", ""))
+fault("key_without_tenant", "a free hit tells what another tenant asked", CACHE,
+      ("cache/key.c", "    hasher_part(&h, parts->tenant);\n", ""))
+fault("key_without_version", "answers outlive the version they name", CACHE,
+      ("cache/key.c", "    hasher_part(&h, slice_of(parts->index_version));\n", ""))
+fault("token_cache_by_part", "a token is remembered by a part of its bytes", CACHE,
+      ("cache/token_cache.c", "    digest_of(token, &key);\n", "    digest_of((struct slice){token.p, token.n / 2}, &key);\n"))
+fault("token_cache_of_any_generation", "a token outlives the keys and the policy it was checked by", CACHE,
+      ("cache/token_cache.c", "e && e->generation == generation &&", "e &&"))
+fault("token_cache_past_expiry", "a remembered token outlives its expiry", CACHE,
+      ("cache/token_cache.c", "return expires_ms < latest_ms ? expires_ms : latest_ms;", "return expires_ms < 0 ? expires_ms : latest_ms;"))
+fault("charged_twice", "the same call is charged again", CACHE,
+      ("cache/budget.c", "    remember(b, &call, c->now_unix_ms);\n", ""))
+fault("refund_forgotten", "a failed call stays charged", CACHE + PIPELINE,
+      ("cache/budget.c", "            refund_counter(find_counter(b, &lines[i].key), &lines[i].rule, charge->now_unix_ms);\n", "            (void)refund_counter;\n"))
+
+# --- retrieval ---
+
+fault("view_without_filter", "every partition is searched", EMBEDDED,
+      ("service/retrieval/embedded_view.c", "if (filter_permits(f, &s->segments[i]->partition.scope)) {", "if (f) {"))
+fault("version_of_everything", "index_version covers hidden partitions", EMBEDDED,
+      ("service/retrieval/embedded_view.c", "    index_version_write(e->partitions, n, profile, e->view.index_version);\n",
+       "    struct partition *all = mem_array(s->n, sizeof(*all));\n    for (size_t i = 0; i < s->n; i++) {\n        all[i] = s->segments[i]->partition;\n    }\n"
+       "    index_version_write(all, s->n, profile, e->view.index_version);\n    free(all);\n"))
+fault("statistics_of_everything", "hidden documents count in the statistics", EMBEDDED,
+      ("service/retrieval/lexical.h", "    size_t n_segments;\n", "    size_t n_segments;\n    struct segment_reader *const *all;\n    size_t n_all;\n"),
+      ("service/retrieval/lexical.c", "    for (size_t i = 0; i < q->n_segments; i++) {\n        sum.n_chunks += q->segments[i]->n_chunks;\n        sum.total_length += q->segments[i]->total_length;\n",
+       "    for (size_t i = 0; i < q->n_all; i++) {\n        sum.n_chunks += q->all[i]->n_chunks;\n        sum.total_length += q->all[i]->total_length;\n"),
+      ("service/retrieval/embedded_view.c", "    enum err e = lexical_search(&lexical, ret_hits);\n",
+       "    lexical.all = ((struct embedded_view *)v)->snapshot->segments;\n    lexical.n_all = ((struct embedded_view *)v)->snapshot->n;\n    enum err e = lexical_search(&lexical, ret_hits);\n"))
+fault("fetch_past_the_view", "a document is fetched by id from any partition", EMBEDDED,
+      ("service/retrieval/embedded_view.c", "    for (size_t i = 0; i < e->view.n_partitions; i++) {\n        if (slice_eq(e->view.partitions[i].scope.collection, q->collection) &&\n            segment_find_doc(e->segments[i], q->doc_id, ret_doc)) {\n            return e->segments[i];\n",
+       "    for (size_t i = 0; i < e->snapshot->n; i++) {\n        struct segment_reader *r = e->snapshot->segments[i];\n        if (slice_eq(r->partition.scope.collection, q->collection) &&\n            segment_find_doc(r, q->doc_id, ret_doc)) {\n            return r;\n"))
+fault("fence_without_key", "the fence's tag needs no secret", FENCE,
+      ("service/retrieval/fence.c", "digest_hmac(key, parts,", 'digest_hmac(slice_of(key.p ? LABEL : ""), parts,'))
+fault("fence_without_text", "the fence's tag is the same for every text", FENCE,
+      ("service/retrieval/fence.c", "{slice_of(LABEL), chunk_id, text};", "{slice_of(LABEL), chunk_id, {text.p, 0}};"))
+fault("unmarked_lines", "a passage's lines may begin as they like", FENCE,
+      ("service/retrieval/fence.c", '        dynbuf_add(out, mark);\n        dynbuf_add_text(out, "| ");\n', "        (void)mark;\n"))
+fault("passage_not_neutralised", "a passage is shown as its author wrote it", FENCE,
+      ("service/retrieval/shape.c", "    neutralise_text(&text, r->hit->text, NULL);\n", "    dynbuf_add(&text, r->hit->text);\n"))
+fault("document_not_neutralised", "a document is read as its author wrote it", FENCE,
+      ("service/retrieval/shape_passages.c", "    neutralise_text(&text, hit->text, NULL);\n", "    dynbuf_add(&text, hit->text);\n"))
+
+# --- the steps ---
+
+fault("recheck_forgotten", "hits are not compared with the filter again", PIPELINE,
+      ("service/pipeline/step_recheck.c", "if (!permits(r, &r->hits->items[i])) {", "if (false && !permits(r, &r->hits->items[i])) {"))
+fault("recheck_of_hits_alone", "the other places of a text are not rechecked", PIPELINE,
+      ("service/pipeline/step_recheck.c", "for (size_t i = 0; i < h->n_also; i++) {", "for (size_t i = h->n_also; i < h->n_also; i++) {"))
+fault("no_grant_passes", "a token without any grant goes on", PIPELINE,
+      ("service/pipeline/step_token.c", "if (filter_is_none(r->filter)) {", "if (!r->filter) {"))
+fault("revoked_not_asked", "the revocation lists are not asked", PIPELINE,
+      ("service/pipeline/step_token.c", "policy_is_revoked(s->policy, &r->claims) ? TOKEN_REVOKED : TOKEN_OK;", "!s->policy ? TOKEN_REVOKED : TOKEN_OK;"))
+fault("reason_in_the_body", "the body says why a token was refused", PIPELINE,
+      ("service/pipeline/step_token.c", "    return respond_challenge(r, CHALLENGE_INVALID_TOKEN);\n", "    dynbuf_add_text(&r->body, token_result_name(why));\n    return respond_challenge(r, CHALLENGE_INVALID_TOKEN);\n"))
+fault("cache_before_filter", "the cache is asked with the owner's filter", PIPELINE,
+      ("service/pipeline/step_cache.c", "        .filter = filter_digest(r->filter),\n", "        .filter = filter_digest(filter_owner()),\n"))
+fault("call_stays_charged", "a failed call is not given back", PIPELINE,
+      ("service/pipeline/runner.c", "        budget_refund(r->gate->budget, &charge);\n", "        (void)charge;\n"))
