@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool fd_read_all(int fd, struct dynbuf *out)
@@ -23,15 +24,27 @@ bool fd_read_all(int fd, struct dynbuf *out)
     return true;
 }
 
+int file_open_regular(const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        close(fd);
+        errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+        return -1;
+    }
+    return fd;
+}
+
 bool small_file_read(const char *path, const char *what, struct dynbuf *out,
                      struct err_detail *detail)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = file_open_regular(path);
     bool good = fd >= 0 && fd_read_all(fd, out);
     if (!good) {
-        err_detail_set(detail,
-                       "%s: %s: %s; check that the file is there, readable and at most %zu bytes",
-                       what, path, strerror(errno), out->max_bytes);
+        err_detail_set(
+            detail, "%s: %s: %s; check that it is a regular file, readable and at most %zu bytes",
+            what, path, strerror(errno), out->max_bytes);
     }
     if (fd >= 0) {
         close(fd);

@@ -6,6 +6,10 @@
 #include "service/base/dynbuf.h"
 #include "service/base/err.h"
 
+/* Opens a regular file for reading; -1 with errno set for anything else. Never waits: a named pipe
+ * in a file's place would hold the caller until somebody writes to it. */
+int file_open_regular(const char *path);
+
 /* Appends all that fd still holds. False with errno set: EFBIG where out's ceiling was reached. */
 bool fd_read_all(int fd, struct dynbuf *out);
 

@@ -26,7 +26,7 @@ static bool check_address(struct gate *gate, const struct config_values *c,
         err_detail_set(detail, "key `listen`: %s is no address; write HOST:PORT", c->listen);
         return false;
     }
-    return gate_may_serve(gate, c->listen, host, detail);
+    return gate_may_serve(gate, host, detail);
 }
 
 static int explain(struct gate *gate, const char *token)

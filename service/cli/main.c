@@ -34,6 +34,9 @@ static int run_version(int argc, char **argv)
     if (result >= 0) {
         return result;
     }
+    if (first != argc) {
+        return options_usage_error(&COMMAND_VERSION, "it takes no argument");
+    }
     puts("kbgate " KB_VERSION);
     return EXIT_DONE;
 }

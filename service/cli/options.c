@@ -97,10 +97,10 @@ int options_parse(const struct command *c, int argc, char **argv, void *values, 
     table[c->n_options] = (struct option){.name = "help"};
     int result = -1, index = 0, got;
     opterr = 0;
-    while (result < 0 && (got = getopt_long(argc, argv, ":", table, &index)) != -1) {
+    while (result < 0 && (got = getopt_long(argc, argv, ":h", table, &index)) != -1) {
         if (got == ':' || got == '?') {
             result = refuse(c, got == ':', argv[optind - 1]);
-        } else if ((size_t)index == c->n_options) {
+        } else if (got == 'h' || (size_t)index == c->n_options) {
             print_help(c);
             result = EXIT_DONE;
         } else {

@@ -136,6 +136,16 @@ static void print_listening(const struct addresses *a, const struct http_server 
     fflush(stdout);
 }
 
+static void log_serving(const struct config_values *c)
+{
+    struct log_line l;
+    log_begin(&l, LOG_INFO, "serving");
+    log_text_z(&l, "listen", c->listen);
+    log_text_z(&l, "admin_listen", c->admin_listen);
+    log_text_z(&l, "public_url", c->public_url);
+    log_end(&l);
+}
+
 static void block_signals(sigset_t *ret_set)
 {
     sigemptyset(ret_set);
@@ -162,7 +172,7 @@ static void reload_config(const char *path)
     struct config *config = config_load(path, &detail);
     if (config) {
         (void)apply_log_level(config);
-        log_event(LOG_INFO, "config_reloaded", path);
+        log_event(LOG_INFO, "config_reloaded", "log_level is as the file says");
     } else {
         log_event(LOG_ERROR, "config_reload_failed", detail.text);
     }
@@ -196,12 +206,12 @@ static bool serve(const struct config *config, const char *path, struct err_deta
     block_signals(&signals);
     struct gate *gate = gate_open(config, path, detail);
     struct http_server *server = NULL;
-    if (gate && gate_may_serve(gate, c->listen, a.host, detail)) {
+    if (gate && gate_may_serve(gate, a.host, detail)) {
         server = start(gate, c, &a, detail);
     }
     if (server) {
         print_listening(&a, server);
-        log_event(LOG_INFO, "serving", c->listen);
+        log_serving(c);
         serve_until_signal(gate, path, &signals);
         log_event(LOG_INFO, "draining", "a signal asked for the end");
         gate_begin_drain(gate);

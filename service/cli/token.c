@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-enum { KEY_MAX_BYTES = 64 * 1024, TTL_MAX_S = 30 * 24 * 3600 };
+enum { KEY_MAX_BYTES = 64 * 1024, TTL_MAX_S = 30 * 24 * 3600, SUB_MAX_BYTES = 256 };
 
 struct values {
     const char *config, *tenant, *sub, *scope, *ttl, *client_id;
@@ -37,8 +37,9 @@ static const struct cli_option OPTIONS[] = {
     {"group", "G", "a group; may be repeated", OPTION_TEXTS, offsetof(struct values, groups), 0, 0},
     {"client-id", "C", "client (default kbgate-token)", OPTION_TEXT,
      offsetof(struct values, client_id), 0, 0},
-    {"ttl", "TIME", "how long it is valid: 90s, 15m, 1h, 7d (default 1h, at most 30d)", OPTION_TEXT,
-     offsetof(struct values, ttl), 0, 0},
+    {"ttl", "TIME",
+     "how long it is valid: 90s, 15m, 1h, 7d (default 1h); at most the issuer's max_lifetime_s",
+     OPTION_TEXT, offsetof(struct values, ttl), 0, 0},
 };
 
 /* "90s", "15m", "1h", "7d" in seconds; 0 for anything else. */
@@ -185,6 +186,15 @@ static int mint(const struct values *v, const struct policy *policy, struct slic
                               "the policy has no issuer with development: true; only such an "
                               "issuer's tokens are minted here");
     }
+    if (ttl_s > issuer->max_lifetime_s) {
+        struct err_detail detail;
+        err_detail_set(
+            &detail,
+            "--ttl: the issuer accepts tokens of at most %lld s; ask for less or raise its "
+            "max_lifetime_s in the policy",
+            (long long)issuer->max_lifetime_s);
+        return command_failed(&COMMAND_TOKEN, detail.text);
+    }
     if (key_alg(pem) == JWT_ALG_NONE) {
         return command_failed(&COMMAND_TOKEN,
                               "token_key_file: not an RSA or P-256 private key in PEM; make "
@@ -242,6 +252,9 @@ static int run_token(int argc, char **argv)
     if (!v.config || !v.tenant || !v.sub || first != argc) {
         return options_usage_error(&COMMAND_TOKEN,
                                    "--config, --tenant and --sub are needed, and nothing else");
+    }
+    if (!*v.sub || strlen(v.sub) > SUB_MAX_BYTES) {
+        return options_usage_error(&COMMAND_TOKEN, "--sub takes 1 to %d bytes", SUB_MAX_BYTES);
     }
     int64_t ttl_s = parse_ttl(v.ttl);
     if (!ttl_s) {

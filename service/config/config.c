@@ -7,7 +7,6 @@
 #include "service/base/small_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,7 +115,7 @@ static bool refuse_unread(const char *path, int error, struct err_detail *detail
 
 static bool read_file(const char *path, struct dynbuf *out, struct err_detail *detail)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = file_open_regular(path);
     if (fd < 0) {
         return refuse_unread(path, errno, detail);
     }

@@ -11,15 +11,17 @@ static bool same_text(struct slice a, struct slice b)
     return a.n == b.n && strncasecmp(a.p, b.p, a.n) == 0;
 }
 
-/* Without ":port"; an IPv6 literal keeps its brackets. */
+/* Without ":port", which is one to five digits; an IPv6 literal keeps its brackets. */
 static struct slice without_port(struct slice host)
 {
-    for (size_t i = host.n; i > 0 && host.p[i - 1] != ']'; i--) {
-        if (host.p[i - 1] == ':') {
-            return (struct slice){host.p, i - 1};
-        }
+    size_t digits = 0;
+    while (digits < host.n && host.p[host.n - 1 - digits] >= '0' &&
+           host.p[host.n - 1 - digits] <= '9') {
+        digits++;
     }
-    return host;
+    bool has_port =
+        digits >= 1 && digits <= 5 && digits < host.n && host.p[host.n - 1 - digits] == ':';
+    return has_port ? (struct slice){host.p, host.n - 1 - digits} : host;
 }
 
 static bool host_is_served(const struct http_options *o, struct slice host)

@@ -82,7 +82,10 @@ static bool read_document(struct slice body, struct mcp_call *ret_call, struct r
     }
     ret_call->document = mcp_json_parse(body);
     if (!ret_call->document) {
-        return refuse(ret_refusal, 400, MCP_ERROR_PARSE, "the message is not valid JSON in UTF-8");
+        return refuse(
+            ret_refusal, 400, MCP_ERROR_PARSE,
+            "the message is not valid JSON: UTF-8, no name twice in an object, no lone surrogate, "
+            "integers of at most 64 bits");
     }
     if (json_is_array(ret_call->document)) {
         return refuse(ret_refusal, 400, MCP_ERROR_REQUEST, "batches are not served");

@@ -79,48 +79,6 @@ void gate_begin_drain(struct gate *g)
     g->draining = true;
 }
 
-static bool is_audience(const struct issuer *issuer, struct slice resource)
-{
-    for (size_t i = 0; i < issuer->n_audiences; i++) {
-        if (slice_eq(issuer->audiences[i], resource)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool may_serve(const struct gate *g, const struct token_trust *trust, const char *listen,
-                      const char *host, struct err_detail *detail)
-{
-    const char *policy = g->config->policy_file, *url = g->config->public_url;
-    for (size_t i = 0; i < trust->n; i++) {
-        const struct issuer *issuer = &trust->issuers[i];
-        if (issuer->development && !config_host_is_loopback(host)) {
-            err_detail_set(
-                detail,
-                "%s: issuer %.*s is a development issuer, but listen: %s is not a loopback "
-                "address; listen on 127.0.0.1 or remove the issuer",
-                policy, (int)issuer->name.n, issuer->name.p, listen);
-            return false;
-        }
-        if (!is_audience(issuer, slice_of(url))) {
-            err_detail_set(detail,
-                           "%s: issuer %.*s: no audience equals public_url %s; add it to audiences",
-                           policy, (int)issuer->name.n, issuer->name.p, url);
-            return false;
-        }
-    }
-    return true;
-}
-
-bool gate_may_serve(struct gate *g, const char *listen, const char *host, struct err_detail *detail)
-{
-    struct access_rules *rules = gate_access_rules(g);
-    bool good = may_serve(g, &rules->trust, listen, host, detail);
-    access_rules_unref(rules);
-    return good;
-}
-
 static void add_line(struct dynbuf *out, const char *name, struct slice value)
 {
     dynbuf_add_text(out, name);

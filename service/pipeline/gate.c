@@ -146,35 +146,6 @@ static bool open_audit(struct gate *g, struct err_detail *detail)
     return true;
 }
 
-static bool is_tenant(const struct token_trust *trust, struct slice name)
-{
-    for (size_t i = 0; i < trust->n; i++) {
-        for (size_t k = 0; k < trust->issuers[i].n_tenants; k++) {
-            if (slice_eq(trust->issuers[i].tenants[k].tenant, name)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* A budget for a misspelt tenant would leave the real one with the default. */
-static bool check_budgets(const struct gate *g, const struct token_trust *trust,
-                          const char *config_path, struct err_detail *detail)
-{
-    for (size_t i = 0; i < g->config->n_budgets; i++) {
-        struct slice tenant = g->config->budgets[i].tenant;
-        if (!is_tenant(trust, tenant)) {
-            err_detail_set(detail,
-                           "%s: key `budgets.tenants.%.*s`: no issuer of %s maps such a tenant; "
-                           "correct the name",
-                           config_path, (int)tenant.n, tenant.p, g->config->policy_file);
-            return false;
-        }
-    }
-    return true;
-}
-
 static unsigned worker_count(const struct config_values *c)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -190,18 +161,6 @@ static void make_id_prefix(struct gate *g)
     (void)snprintf(g->id_prefix, sizeof(g->id_prefix), "%016llx", (unsigned long long)bits);
 }
 
-static bool open_access(struct gate *g, const char *config_path, struct err_detail *detail)
-{
-    const struct config_values *c = g->config;
-    struct access_rules *rules = access_rules_load(c->policy_file, c->public_url, detail);
-    if (!rules || !check_budgets(g, &rules->trust, config_path, detail)) {
-        access_rules_unref(rules);
-        return false;
-    }
-    gate_access_enforce(g, rules);
-    return true;
-}
-
 static bool open_parts(struct gate *g, const char *config_path, struct err_detail *detail)
 {
     const struct config_values *c = g->config;
@@ -211,7 +170,7 @@ static bool open_parts(struct gate *g, const char *config_path, struct err_detai
         !make_profile(g, config_path, detail)) {
         return false;
     }
-    if (!open_access(g, config_path, detail) || !open_audit(g, detail)) {
+    if (!gate_access_open(g, detail) || !open_audit(g, detail)) {
         return false;
     }
     g->workers = worker_pool_new(worker_count(c), (size_t)c->worker_queue);
@@ -224,6 +183,7 @@ struct gate *gate_open(const struct config *config, const char *config_path,
 {
     struct gate *g = mem_alloc(sizeof(*g));
     g->config = config_values(config);
+    g->config_path = mem_text(slice_of(config_path));
     g->audit_fd = -1;
     pthread_mutex_init(&g->lock, NULL);
     dynbuf_init(&g->fence_key, KEY_MAX_BYTES);
@@ -254,11 +214,12 @@ void gate_close(struct gate *g)
     free(g->budget_named);
     cache_free(g->cache);
     token_cache_free(g->tokens);
-    sink_free(g->audit, SINK_WAIT_MS);
-    if (g->audit_fd >= 0) {
+    bool audit_ended = sink_free(g->audit, SINK_WAIT_MS);
+    if (g->audit_fd >= 0 && audit_ended) {
         close(g->audit_fd);
     }
     gate_access_close(g);
+    free(g->config_path);
     dynbuf_done(&g->fence_key);
     dynbuf_done(&g->audit_key);
     pthread_mutex_destroy(&g->lock);

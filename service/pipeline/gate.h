@@ -23,10 +23,10 @@ void gate_close(struct gate *g);
  * (SIGHUP). What is unusable is logged and counted; the old one stays. */
 void gate_tick(struct gate *g, bool reload);
 
-/* The refusals that only a network door needs: no public_url, an audience that is not it, or a
- * development issuer while `host` is not loopback. False with a reason. */
-bool gate_may_serve(struct gate *g, const char *listen, const char *host,
-                    struct err_detail *detail);
+/* Says that the gate is served on `host` (copied), the host of `listen`: from now on a policy must
+ * also suit a network door, at once and at every reload. False with a reason: public_url is no
+ * audience of an issuer, or a development issuer while host is not loopback. */
+bool gate_may_serve(struct gate *g, const char *host, struct err_detail *detail);
 
 /* `kbgate check --token`: who the token is, which grants apply, the filter, the partitions it opens
  * and the index_version it would see, as text. False where the token is refused (out says the

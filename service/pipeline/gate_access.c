@@ -4,6 +4,10 @@
 #include "service/pipeline/gate_access.h"
 
 #include "service/base/log.h"
+#include "service/base/mem.h"
+#include "service/pipeline/access_check.h"
+
+#include <stdlib.h>
 
 struct access_rules *gate_access_rules(struct gate *g)
 {
@@ -48,40 +52,93 @@ void gate_access_close(struct gate *g)
 {
     jwks_fetcher_free(g->fetcher);
     access_rules_unref(g->access);
+    free(g->host);
 }
 
-static void take_up_policy(struct gate *g)
+static struct access_rules *load_checked(const struct gate *g, struct err_detail *detail)
+{
+    struct access_rules *rules =
+        access_rules_load(g->config->policy_file, g->config->public_url, detail);
+    if (rules && !access_check(g, rules, detail)) {
+        access_rules_unref(rules);
+        rules = NULL;
+    }
+    return rules;
+}
+
+bool gate_access_open(struct gate *g, struct err_detail *detail)
+{
+    struct access_rules *rules = load_checked(g, detail);
+    if (rules) {
+        gate_access_enforce(g, rules);
+    }
+    return rules != NULL;
+}
+
+bool gate_may_serve(struct gate *g, const char *host, struct err_detail *detail)
+{
+    free(g->host);
+    g->host = mem_text(slice_of(host));
+    struct access_rules *rules = gate_access_rules(g);
+    bool good = access_check(g, rules, detail);
+    access_rules_unref(rules);
+    return good;
+}
+
+static void report_trouble(struct gate *g, const char *reason)
+{
+    g->policy_trouble = true;
+    atomic_fetch_add(&g->metrics.policy_reload_failures, 1);
+    log_event(LOG_ERROR, "policy_reload_failed", reason);
+}
+
+static void report_good(struct gate *g, const char *event, const char *reason)
+{
+    g->policy_trouble = false;
+    log_event(LOG_INFO, event, reason);
+}
+
+static void take_up_policy(struct gate *g, const struct digest *fingerprint)
 {
     struct err_detail detail = {""};
-    struct access_rules *next =
-        access_rules_load(g->config->policy_file, g->config->public_url, &detail);
+    struct access_rules *next = load_checked(g, &detail);
     if (!next) {
-        atomic_fetch_add(&g->metrics.policy_reload_failures, 1);
-        log_event(LOG_ERROR, "policy_reload_failed", detail.text);
+        g->refused_policy = *fingerprint; /* say so once, not twice a second */
+        report_trouble(g, detail.text);
         return;
     }
     gate_access_enforce(g, next);
     atomic_fetch_add(&g->metrics.policy_reloads, 1);
-    log_event(LOG_INFO, "policy_reloaded", "the policy or a key file changed");
+    report_good(g, "policy_reloaded", "the policy or a key file changed, or a signal asked for it");
+}
+
+/* Whether the files differ from those in force. */
+static bool differs(struct gate *g, bool *ret_readable, struct digest *ret_fingerprint)
+{
+    struct access_rules *current = gate_access_rules(g);
+    *ret_readable = access_rules_fingerprint(g->config->policy_file, current, ret_fingerprint);
+    bool different = !digest_eq(ret_fingerprint, &current->fingerprint);
+    access_rules_unref(current);
+    return different;
 }
 
 void gate_access_tick(struct gate *g, bool reload)
 {
     struct digest now;
-    struct access_rules *current = gate_access_rules(g);
-    bool readable = access_rules_fingerprint(g->config->policy_file, current, &now);
-    bool changed =
-        readable && !digest_eq(&now, &current->fingerprint) && !digest_eq(&now, &g->refused_policy);
-    access_rules_unref(current);
+    bool readable;
+    bool different = differs(g, &readable, &now);
     if (reload) {
         jwks_fetcher_refetch(g->fetcher);
-    }
-    if (changed || reload) {
-        take_up_policy(g);
-        current = gate_access_rules(g);
-        if (!digest_eq(&now, &current->fingerprint)) {
-            g->refused_policy = now; /* refused: say so once, not twice a second */
+        take_up_policy(g, &now);
+    } else if (!readable) {
+        if (!g->policy_trouble) {
+            report_trouble(g, "the policy or a file it names cannot be read; the old rules stay");
         }
-        access_rules_unref(current);
+    } else if (!different) {
+        if (g->policy_trouble) {
+            report_good(g, "policy_recovered", "the files are those in force again");
+        }
+    } else if (!digest_eq(&now, &g->refused_policy)) {
+        take_up_policy(g, &now);
     }
 }

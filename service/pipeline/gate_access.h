@@ -8,6 +8,9 @@
 
 #include "service/pipeline/state.h"
 
+/* Loads, checks and enforces the configured policy. False with a reason. */
+bool gate_access_open(struct gate *g, struct err_detail *detail);
+
 /* Puts rules, taken, in force and keeps the key sets that they fetch. */
 void gate_access_enforce(struct gate *g, struct access_rules *rules);
 

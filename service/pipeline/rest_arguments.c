@@ -29,7 +29,7 @@ static bool add_pair(json_t *object, struct slice name, struct slice value)
         const char *name_text = dynbuf_text(&key);
         const char *member = strcmp(name_text, "q") == 0 ? "query" : name_text;
         struct slice s = dynbuf_get(&text);
-        good = strcmp(name_text, "query") != 0 && !json_object_get(object, member) &&
+        good = !json_object_get(object, member) &&
                json_object_set_new(object, member, json_stringn(s.p, s.n)) == 0;
     }
     dynbuf_done(&key);

@@ -10,8 +10,8 @@
 
 enum { REST_QUERY_MAX_BYTES = 32 * 1024 };
 
-/* q becomes query; every value is a string (RFC 3986 percent-encoding, '+' a space). NULL for a
- * broken escape, a name twice, ill-formed UTF-8 or a query string over the limit. */
+/* q is short for query; every value is a string (RFC 3986 percent-encoding, '+' a space). NULL for
+ * a broken escape, a name twice, ill-formed UTF-8 or a query string over the limit. */
 json_t *rest_arguments_parse(struct slice query_string);
 
 #endif

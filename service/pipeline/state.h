@@ -30,6 +30,8 @@ enum {
 
 struct gate {
     const struct config_values *config;
+    char *config_path;
+    char *host;           /* where it is served; NULL: not over the network */
     pthread_mutex_t lock; /* for `access` alone */
     struct access_rules *access;
     struct jwks_fetcher *fetcher;
@@ -48,7 +50,8 @@ struct gate {
     struct metrics metrics;
     char id_prefix[17]; /* random, so that ids of replicas differ */
     atomic_ullong next_id;
-    struct digest refused_policy;         /* main thread: files already refused, said once */
+    struct digest refused_policy; /* main thread: files already refused, said once */
+    bool policy_trouble;          /* main thread: refused or unreadable since it was last good */
     struct err_detail last_store_failure; /* main thread: likewise */
     atomic_bool draining;
 };

@@ -5,6 +5,7 @@ import base64
 import hashlib
 import hmac
 import json
+import os
 import time
 
 import pytest
@@ -194,6 +195,53 @@ def test_a_changed_policy_is_in_force_within_two_seconds(own_server):
     assert server.post(LIST, token).status == 401
     policy.write_text(good)
     assert wait_for(lambda: server.post(LIST, token).status == 200, 2)
+
+
+def test_a_reload_is_checked_like_a_start(own_server):
+    """What would be refused at the start is refused at a reload; the old rules stay."""
+    server = own_server()
+    token = server.mint("kb:read", tenant="meagre", sub="ann")
+    policy = server.home / "policy.yaml"
+    good = policy.read_text()
+    for old, new, word in ((f'"{kb.RESOURCE}"', '"http://other.example/mcp"', "audience"), ('"meagre": meagre', '"meagre": other', "meagre")):
+        before = server.log_text().count("policy_reload_failed")
+        policy.write_text(good.replace(old, new).replace(", meagre]", ", other]" if word == "meagre" else ", meagre]"))
+        assert wait_for(lambda: server.log_text().count("policy_reload_failed") > before, 3), word
+        assert word in server.log_text().splitlines()[-1]
+        assert server.post(LIST, token).status == 200
+    policy.write_text(good)
+    assert wait_for(lambda: "policy_recovered" in server.log_text(), 3)
+
+
+def test_a_policy_that_cannot_be_read_is_reported_and_holds_nothing_up(own_server):
+    server = own_server()
+    token = server.mint("kb:read", sub="ann")
+    policy = server.home / "policy.yaml"
+    good = policy.read_text()
+    for make in (lambda: None, policy.mkdir, lambda: os.mkfifo(policy)):
+        before = server.log_text().count("policy_reload_failed")
+        policy.unlink()
+        make()
+        assert wait_for(lambda: server.log_text().count("policy_reload_failed") > before, 3)
+        assert server.post(LIST, token).status == 200
+        if policy.is_dir():
+            policy.rmdir()
+        elif policy.exists():
+            policy.unlink()
+        recovered = server.log_text().count("policy_recovered")
+        policy.write_text(good)
+        assert wait_for(lambda: server.log_text().count("policy_recovered") > recovered, 3)
+    policy.unlink()
+    os.mkfifo(policy)
+    assert kb.run("check", "--config", server.config, check=False).returncode == 1
+    assert server.stop() == 0, "a named pipe in the policy's place must not hold up the end"
+
+
+def test_a_token_that_would_be_refused_is_not_minted(server):
+    done = kb.run("token", "--config", server.config, "--tenant", "acme", "--sub", "a", "--ttl", "25h", check=False)
+    assert done.returncode == 1 and "max_lifetime_s" in done.stderr
+    assert kb.run("token", "--config", server.config, "--tenant", "acme", "--sub", "a" * 257, check=False).returncode == 2
+    assert server.post(LIST, server.mint("kb:read", sub="a" * 256, ttl="24h")).status == 200
 
 
 def wait_for(condition, seconds) -> bool:

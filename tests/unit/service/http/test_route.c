@@ -84,6 +84,11 @@ Test(route, host_is_compared_without_case_and_port_unless_the_list_names_one)
         {"kb.example.evil", false},
         {"evil-kb.example", false},
         {"kb.example:80:90", false},
+        {"kb.example:80/x", false},
+        {"kb.example:", false},
+        {"kb.example.:80", false},
+        {"kb.example:65535", true},
+        {"kb.example:123456", false},
         {"::1", false},
         {"kb.exampl", false},
     };

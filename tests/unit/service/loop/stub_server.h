@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stub_server: an HTTP server on a thread of its own that says what the test tells it to. */
+/* stub_server: an HTTP server on a thread of its own that says what the test tells it to. Free of
+ * any test framework: a failed call ends the process. */
 #ifndef TESTS_LOOP_STUB_SERVER_H
 #define TESTS_LOOP_STUB_SERVER_H
 
 #include <arpa/inet.h>
-#include <criterion/criterion.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#define STUB_MUST(condition)                                                                       \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            perror("stub_server: " #condition);                                                    \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
 
 enum { STUB_MAX_PEERS = 64, STUB_REQUEST_BYTES = 16384, STUB_RESPONSE_BYTES = 1 << 20 };
 
@@ -46,7 +55,7 @@ static inline void stub_says(struct stub_server *s, const char *head, const char
                 ? snprintf(s->response, sizeof(s->response),
                            "HTTP/1.1 %s\r\nContent-Length: %zu\r\n\r\n%s", head, strlen(body), body)
                 : snprintf(s->response, sizeof(s->response), "HTTP/1.1 %s\r\n\r\n", head);
-    cr_assert(n > 0 && n < STUB_RESPONSE_BYTES);
+    STUB_MUST(n > 0 && n < STUB_RESPONSE_BYTES);
     s->n_response = (size_t)n;
     s->silent = s->closes = false;
     pthread_mutex_unlock(&s->lock);
@@ -158,22 +167,22 @@ static inline void stub_open(struct stub_server *s)
     socklen_t n = sizeof(address);
     memset(s, 0, sizeof(*s));
     s->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    cr_assert_eq(bind(s->listen_fd, (struct sockaddr *)&address, sizeof(address)), 0);
-    cr_assert_eq(listen(s->listen_fd, 64), 0);
-    cr_assert_eq(getsockname(s->listen_fd, (struct sockaddr *)&address, &n), 0);
-    cr_assert_eq(pipe(s->stop), 0);
+    STUB_MUST(bind(s->listen_fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+    STUB_MUST(listen(s->listen_fd, 64) == 0);
+    STUB_MUST(getsockname(s->listen_fd, (struct sockaddr *)&address, &n) == 0);
+    STUB_MUST(pipe(s->stop) == 0);
     s->port = ntohs(address.sin_port);
     s->fds[0] = (struct pollfd){.fd = s->stop[0], .events = POLLIN};
     s->fds[1] = (struct pollfd){.fd = s->listen_fd, .events = POLLIN};
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     stub_says(s, "200 OK", "hello");
-    cr_assert_eq(pthread_create(&s->thread, NULL, stub_run, s), 0);
+    STUB_MUST(pthread_create(&s->thread, NULL, stub_run, s) == 0);
 }
 
 static inline void stub_close(struct stub_server *s)
 {
-    cr_assert_eq(write(s->stop[1], "x", 1), 1);
+    STUB_MUST(write(s->stop[1], "x", 1) == 1);
     pthread_join(s->thread, NULL);
     while (s->n_peers) {
         stub_drop(s, s->n_peers - 1);

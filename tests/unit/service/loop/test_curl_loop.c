@@ -3,6 +3,7 @@
 #include "service/loop/curl_loop.h"
 #include "tests/unit/service/loop/stub_server.h"
 
+#include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -23,7 +23,10 @@
     JSONRPC id "\"error\":{\"code\":" code ",\"message\":\"" message "\",\"data\":" data "}}"
 #define ID1 "\"id\":1,"
 
-#define NOT_JSON ERROR("", "-32700", "the message is not valid JSON in UTF-8")
+#define NOT_JSON                                                                                   \
+    ERROR("", "-32700",                                                                            \
+          "the message is not valid JSON: UTF-8, no name twice in an object, no lone surrogate, "  \
+          "integers of at most 64 bits")
 #define BATCH ERROR("", "-32600", "batches are not served")
 #define RESPONSE ERROR("", "-32600", "responses are not expected")
 #define NO_MESSAGE(id) ERROR(id, "-32600", "not a JSON-RPC 2.0 message")

@@ -33,6 +33,10 @@ static const char FIXTURE_POLICY[] =
     "    tenants: [acme, globex]\n"
     "    when: {scopes_all: [\"kb:read\"]}\n"
     "    allow: {collections: [kb], doc_types: [\"*\"], labels: [public]}\n"
+    "  - id: more\n"
+    "    tenants: [acme]\n"
+    "    when: {scopes_all: [\"kb:more\"]}\n"
+    "    allow: {collections: [hr], doc_types: [\"*\"], labels: [public]}\n"
     "revoked: {jti: [], sub: [mallory], client_id: []}\n"
     "challenge_scopes: [\"kb:read\"]\n";
 
@@ -41,6 +45,7 @@ enum script {
     ENGINE_ANSWERS_LATER, /* when the test says so */
     ENGINE_FAILS,
     ENGINE_BREAKS_SCOPE, /* returns a document the filter hides */
+    ENGINE_BREAKS_ASIDE, /* names one as another place of a text */
 };
 
 struct engine {
@@ -106,9 +111,13 @@ static struct view *fixture_open_view(struct backend *b, struct filter *f)
     return &v->view;
 }
 
-static inline struct hits *fixture_hits(bool foreign)
+static inline struct hits *fixture_hits(enum script script)
 {
     static const struct slice labels[] = {SLICE_LIT("public"), SLICE_LIT("secret")};
+    static const struct hit_place aside[] = {
+        {SLICE_LIT("kb/b.md/0"), {SLICE_LIT("kb"), SLICE_LIT("article"), labels, 1}},
+        {SLICE_LIT("kb/c.md/0"), {SLICE_LIT("kb"), SLICE_LIT("article"), labels, 2}}};
+    bool foreign = script == ENGINE_BREAKS_SCOPE;
     struct hits *h = mem_alloc(sizeof(*h));
     h->items = arena_alloc(&h->arena, sizeof(*h->items));
     h->n = 1;
@@ -118,6 +127,8 @@ static inline struct hits *fixture_hits(bool foreign)
                      .doc_id = SLICE_LIT("a.md"),
                      .title = SLICE_LIT("A"),
                      .text = SLICE_LIT("canary passage"),
+                     .also = aside,
+                     .n_also = script == ENGINE_BREAKS_ASIDE ? 2 : 0,
                      .published = NO_DATE};
     return h;
 }
@@ -133,7 +144,7 @@ static void fixture_answer(struct engine *e, struct hits **ret_hits, struct op *
 {
     bool good = e->script != ENGINE_FAILS;
     if (good) {
-        *ret_hits = fixture_hits(e->script == ENGINE_BREAKS_SCOPE);
+        *ret_hits = fixture_hits(e->script);
     }
     op_done(op, good ? ERR_OK : ERR_BACKEND_DOWN);
 }

@@ -6,6 +6,7 @@
 #include "tests/unit/auth/mint.h"
 #include "tests/unit/service/loop/stub_server.h"
 
+#include <criterion/criterion.h>
 #include <semaphore.h>
 #include <stdlib.h>
 

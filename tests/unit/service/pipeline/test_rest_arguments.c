@@ -20,6 +20,7 @@ Test(rest_arguments, reads_the_query_string_as_the_body_of_post)
 {
     cr_assert(gives("q=a+b%20c&top_k=5", "{\"query\":\"a b c\",\"top_k\":\"5\"}"));
     cr_assert(gives("q=%E6%97%A5", "{\"query\":\"\xE6\x97\xA5\"}"));
+    cr_assert(gives("query=a", "{\"query\":\"a\"}"));
     cr_assert(gives("q=", "{\"query\":\"\"}"));
     cr_assert(gives("q", "{\"query\":\"\"}"));
     cr_assert(gives("", "{}"));
@@ -30,8 +31,8 @@ Test(rest_arguments, reads_the_query_string_as_the_body_of_post)
 
 Test(rest_arguments, refuses_what_is_ambiguous_or_broken)
 {
-    static const char *const BAD[] = {"q=%",     "q=%4",  "q=%zz", "q=a&q=b",
-                                      "query=a", "q=%FF", "q=%00", "%=1"};
+    static const char *const BAD[] = {"q=%",         "q=%4",  "q=%zz", "q=a&q=b",
+                                      "q=a&query=b", "q=%FF", "q=%00", "%=1"};
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
         cr_assert(gives(BAD[i], NULL), "%s", BAD[i]);
     }
