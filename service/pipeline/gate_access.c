@@ -3,11 +3,14 @@
  * keys. Both take what the other has under the gate's lock, so neither undoes the other's work. */
 #include "service/pipeline/gate_access.h"
 
+#include "service/base/clock.h"
 #include "service/base/log.h"
 #include "service/base/mem.h"
 #include "service/pipeline/access_check.h"
 
 #include <stdlib.h>
+
+enum { CLOCK_JUMP_MS = 30 * 1000 }; /* the default leeway of a token's times */
 
 struct access_rules *gate_access_rules(struct gate *g)
 {
@@ -122,8 +125,23 @@ static bool differs(struct gate *g, bool *ret_readable, struct digest *ret_finge
     return different;
 }
 
+/* A wall clock that was set may have made remembered tokens good or bad: new rules of the same
+ * policy have another generation, under which every token is verified anew. */
+static void watch_clock(struct gate *g)
+{
+    int64_t jump_ms = clock_watch_jump(&g->clock, clock_unix_ms(), clock_mono_ms(), CLOCK_JUMP_MS);
+    if (jump_ms) {
+        struct log_line l;
+        log_begin(&l, LOG_WARN, "clock_jumped");
+        log_int(&l, "jump_ms", jump_ms);
+        log_end(&l);
+        renew(g, NULL);
+    }
+}
+
 void gate_access_tick(struct gate *g, bool reload)
 {
+    watch_clock(g);
     struct digest now;
     bool readable;
     bool different = differs(g, &readable, &now);

@@ -6,6 +6,7 @@
 #include "cache/budget.h"
 #include "cache/cache.h"
 #include "cache/token_cache.h"
+#include "service/base/clock_watch.h"
 #include "service/base/json_write.h"
 #include "service/base/sink.h"
 #include "service/loop/worker.h"
@@ -51,6 +52,7 @@ struct gate {
     char id_prefix[17]; /* random, so that ids of replicas differ */
     atomic_ullong next_id;
     struct digest refused_policy; /* main thread: files already refused, said once */
+    struct clock_watch clock;     /* main thread */
     bool policy_trouble;          /* main thread: refused or unreadable since it was last good */
     struct err_detail last_store_failure; /* main thread: likewise */
     atomic_bool draining;
