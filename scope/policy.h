@@ -36,4 +36,9 @@ struct filter *policy_compile(const struct policy *p, const struct claims *c);
  * condition; one more where a limit puts all of them out of force. For `kbgate check`. */
 void policy_explain(const struct policy *p, const struct claims *c, struct dynbuf *out);
 
+/* Appends the ids, separated by commas, of the grants that apply to the claims and let `where` be
+ * seen, denies aside. For `kbgate check`. */
+void policy_explain_scope(const struct policy *p, const struct claims *c,
+                          const struct doc_scope *where, struct dynbuf *out);
+
 #endif

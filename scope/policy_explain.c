@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a token gets what it gets, for the person who writes the policy. */
+#include "scope/filter_build.h"
 #include "scope/policy_parts.h"
 
 static void add_list(struct dynbuf *out, const struct yaml_texts *texts)
@@ -84,5 +85,30 @@ void policy_explain(const struct policy *p, const struct claims *c, struct dynbu
     if (applying > (size_t)p->limits.max_matched_grants) {
         dynbuf_add_text(out,
                         "more grants apply than limits.max_matched_grants: none is in force\n");
+    }
+}
+
+static bool opens(const struct policy *p, const struct grant *g, const struct claims *c,
+                  const struct doc_scope *where)
+{
+    if (policy_bar(p, c) || !grant_names_tenant(g, c->tenant) ||
+        condition_first_unmet(&g->when, c) != CONDITION_COUNT) {
+        return false;
+    }
+    struct filter *alone = filter_build(&g->allow, 1, NULL, 0);
+    bool permits = filter_permits(alone, where);
+    filter_unref(alone);
+    return permits;
+}
+
+void policy_explain_scope(const struct policy *p, const struct claims *c,
+                          const struct doc_scope *where, struct dynbuf *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->n_grants; i++) {
+        if (opens(p, &p->grants[i], c, where)) {
+            dynbuf_add_text(out, n++ ? "," : "");
+            dynbuf_add(out, p->grants[i].id);
+        }
     }
 }

@@ -87,7 +87,9 @@ static void add_line(struct dynbuf *out, const char *name, struct slice value)
     dynbuf_add_byte(out, '\n');
 }
 
-static void explain_partitions(struct gate *g, struct filter *filter, struct dynbuf *out)
+static void explain_partitions(struct gate *g, const struct policy *policy,
+                               const struct claims *claims, struct filter *filter,
+                               struct dynbuf *out)
 {
     struct view *view = g->backend->ops->open_view(g->backend, filter);
     add_line(out, "index_version", slice_of(view->index_version));
@@ -106,6 +108,8 @@ static void explain_partitions(struct gate *g, struct filter *filter, struct dyn
         dynbuf_add_int(out, (int64_t)p->n_docs);
         dynbuf_add_text(out, " chunks=");
         dynbuf_add_int(out, (int64_t)p->n_chunks);
+        dynbuf_add_text(out, " opened_by=");
+        policy_explain_scope(policy, claims, &p->scope, out);
         dynbuf_add_byte(out, '\n');
     }
     view_unref(view);
@@ -123,7 +127,7 @@ static void explain_claims(struct gate *g, const struct policy *policy, const st
     dynbuf_add_text(out, "filter_digest: ");
     digest_add_hex(out, &filter_digest(filter)->value);
     dynbuf_add_byte(out, '\n');
-    explain_partitions(g, filter, out);
+    explain_partitions(g, policy, claims, filter, out);
     filter_unref(filter);
 }
 

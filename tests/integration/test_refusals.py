@@ -146,5 +146,7 @@ def test_search_reaches_the_same_outcome_from_three_places(server, token, store)
 def test_check_explains_a_token(server, restricted_token):
     out = kb.run("check", "--config", server.config, "--token", restricted_token).stdout
     assert "token: ok" in out and "partition: collection=handbook" in out and "contracts" not in out.split("filter:")[1]
+    partitions = [line for line in out.splitlines() if line.startswith("partition:")]
+    assert partitions and all(line.endswith("opened_by=public") for line in partitions), out
     refused = kb.run("check", "--config", server.config, "--token", "bad", check=False)
     assert refused.returncode == 1 and "malformed" in refused.stdout

@@ -475,3 +475,38 @@ Test(policy, fetched_keys_serve_for_a_day_unless_told_otherwise)
         policy_unref(p);
     }
 }
+
+static void opened_by(const struct policy *p, const struct claims *c, const char *collection,
+                      const char *label, const char *expected)
+{
+    struct slice labels[] = {slice_of(label)};
+    const struct doc_scope where = {slice_of(collection), SLICE_LIT("article"), labels, 1};
+    struct dynbuf out;
+    dynbuf_init(&out, 4096);
+    policy_explain_scope(p, c, &where, &out);
+    cr_expect_str_eq(dynbuf_text(&out), expected);
+    dynbuf_done(&out);
+}
+
+Test(policy, names_the_grants_that_open_a_partition)
+{
+    struct policy *p = parse_good(
+        ISSUERS "grants:\n"
+                "  - {id: a, tenants: [acme], when: {scopes_all: [s]}, allow: {collections: [kb], "
+                "doc_types: [\"*\"], labels: [public]}}\n"
+                "  - {id: b, tenants: [acme], allow: {collections: [kb], doc_types: [article], "
+                "labels: [public, internal]}}\n"
+                "  - {id: c, tenants: [globex], " ALL "}\n");
+    struct claims c = claims_of("acme");
+    opened_by(p, &c, "kb", "public", "b");
+    struct slice s = SLICE_LIT("s");
+    c.scopes = &s;
+    c.n_scopes = 1;
+    opened_by(p, &c, "kb", "public", "a,b");
+    opened_by(p, &c, "kb", "internal", "b");
+    opened_by(p, &c, "kb", "secret", "");
+    opened_by(p, &c, "other", "public", "");
+    c.tenant = SLICE_NONE;
+    opened_by(p, &c, "kb", "public", "");
+    policy_unref(p);
+}
