@@ -32,9 +32,11 @@ struct markdown {
     unsigned n_links;
 };
 
+/* Only inside a list: depth is 1 or more. */
 static struct list *innermost(struct markdown *m)
 {
-    return &m->lists[(m->depth < LIST_DEPTH_MAX ? m->depth : LIST_DEPTH_MAX) - 1];
+    unsigned known = m->depth < LIST_DEPTH_MAX ? m->depth : LIST_DEPTH_MAX;
+    return &m->lists[known > 0 ? known - 1 : 0];
 }
 
 /* Indentation and marker, or the same width of spaces for the item's further blocks. */
