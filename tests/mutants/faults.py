@@ -175,6 +175,9 @@ fault("key_without_version", "answers outlive the version they name", CACHE,
       ("cache/key.c", "    hasher_part(&h, slice_of(parts->index_version));\n", ""))
 fault("token_cache_by_part", "a token is remembered by a part of its bytes", CACHE,
       ("cache/token_cache.c", "    digest_of(token, &key);\n", "    digest_of((struct slice){token.p, token.n / 2}, &key);\n"))
+fault("token_cache_by_kid", "a token is remembered by its header, that is by its kid alone", CACHE,
+      ("cache/token_cache.c", "    digest_of(token, &key);\n",
+       "    const char *dot = memchr(token.p, '.', token.n);\n    digest_of((struct slice){token.p, dot ? (size_t)(dot - token.p) : token.n}, &key);\n"))
 fault("token_cache_of_any_generation", "a token outlives the keys and the policy it was checked by", CACHE,
       ("cache/token_cache.c", "e && e->generation == generation &&", "e &&"))
 fault("token_cache_past_expiry", "a remembered token outlives its expiry", CACHE,
