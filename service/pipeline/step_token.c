@@ -39,35 +39,29 @@ static enum token_result verify(struct request *r)
     return result;
 }
 
-/* Where the issuer's keys are fetched: NULL if they are not, or the token never got so far. */
-static struct jwks_source *source_of(struct request *r, enum token_result result,
-                                     struct token_key *ret_key)
+/* The key that a token asked for in vain. */
+struct missed {
+    struct token_key key;
+    struct jwks_source *source; /* where it could come from; NULL: nowhere */
+    bool has_keys;              /* others of that issuer are in force */
+};
+
+static struct missed missed_key(struct request *r, enum token_result result)
 {
     const struct access_rules *s = r->access;
-    bool missed = result == TOKEN_KEY || result == TOKEN_SIGNATURE;
-    return missed && token_wants_key(&s->trust, r->token, &r->arena, ret_key)
-               ? s->sources[ret_key->issuer]
-               : NULL;
+    struct missed m = {.has_keys = true};
+    if ((result == TOKEN_KEY || result == TOKEN_SIGNATURE) &&
+        token_wants_key(&s->trust, r->token, &r->arena, &m.key)) {
+        m.source = s->sources[m.key.issuer];
+        m.has_keys = s->keys[m.key.issuer] != NULL;
+    }
+    return m;
 }
 
-/* Keys may have changed since they were fetched: perhaps a fetch makes the token good. */
-static bool asks_for_keys(struct request *r, enum token_result result)
+static enum step_result conclude(struct request *r, enum token_result result,
+                                 const struct missed *m)
 {
-    struct token_key key;
-    struct jwks_source *source = source_of(r, result, &key);
-    return source && jwks_source_refresh(source, r->loop, key.kid, &r->keys_op);
-}
-
-/* Without any key of the issuer the token is neither good nor bad. */
-static bool lacks_keys(struct request *r, enum token_result result)
-{
-    struct token_key key;
-    return source_of(r, result, &key) && !r->access->keys[key.issuer];
-}
-
-static enum step_result conclude(struct request *r, enum token_result result)
-{
-    if (lacks_keys(r, result)) {
+    if (!m->has_keys) { /* the token is neither good nor bad */
         r->failure = ERR_KEYS_DOWN;
         return STEP_FAIL;
     }
@@ -88,11 +82,12 @@ enum step_result token_begin(struct request *r)
         return respond_challenge(r, challenge);
     }
     enum token_result result = verify(r);
-    if (asks_for_keys(r, result)) {
+    const struct missed m = missed_key(r, result);
+    if (m.source && jwks_source_refresh(m.source, r->loop, m.key.kid, &r->keys_op)) {
         request_await(r); /* a fetch never ends inside the call that asks for it */
         return STEP_WAIT;
     }
-    return conclude(r, result);
+    return conclude(r, result, &m);
 }
 
 /* Once more, by the rules that are in force now. */
@@ -100,5 +95,7 @@ enum step_result token_finish(struct request *r)
 {
     access_rules_unref(r->access);
     r->access = gate_access_rules(r->gate);
-    return conclude(r, verify(r));
+    enum token_result result = verify(r);
+    const struct missed m = missed_key(r, result);
+    return conclude(r, result, &m);
 }
