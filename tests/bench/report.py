@@ -80,6 +80,7 @@ def table(m: dict) -> str:
         f"cold searches a second {m['cold_searches_per_s']:.0f} (median of {m['rounds']} rounds)",
         f"resident memory {m['rss_mb_start']:.1f} MB when ready, {m['rss_mb']:.1f} MB at the end "
         f"(cache of answers up to {m['cache_mb']:.0f} MB; {m['chunks']:.0f} chunks)",
+        f"{m['cores']:.0f} cores; load average {m['load_before']:.2f} before the run: what else ran is in the figures",
     ])
 
 
@@ -87,7 +88,8 @@ def main() -> None:
     rounds = [json.loads(text) for text in Path(sys.argv[1]).read_text().splitlines()]
     elsewhere = {name: float(value) for name, value in (pair.split("=") for pair in sys.argv[3:])}
     m = metrics(rounds) | elsewhere
-    missing = [name for name, value in m.items() if not (math.isfinite(value) and value > 0)]
+    zero_is_fine = {"load_before"}
+    missing = [name for name, value in m.items() if not (math.isfinite(value) and (value > 0 or name in zero_is_fine))]
     if missing:
         sys.exit(f"report.py: no figure for {', '.join(missing)}")
     Path(sys.argv[2]).write_text(json.dumps(m, indent=1) + "\n")
