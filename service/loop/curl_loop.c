@@ -351,8 +351,10 @@ void curl_loop_free(struct curl_loop *c)
         op_cancel(c->transfers->op);
     }
     curl_multi_cleanup(c->multi);
-    while (c->sockets) {
-        socket_free(c->sockets);
+    for (struct curl_socket *s = c->sockets, *next; s; s = next) {
+        next = s->next;
+        watch_stop(&s->watch);
+        free(s);
     }
     timer_stop(&c->timer);
     dynbuf_done(&c->ca_pem);

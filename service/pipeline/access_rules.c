@@ -128,7 +128,7 @@ static void set_policy(struct access_rules *s, struct policy *policy)
 {
     s->policy = policy;
     s->trust.issuers = policy_issuers(policy, &s->trust.n);
-    s->keys = arena_alloc(&s->arena, s->trust.n * sizeof(*s->keys));
+    s->keys = arena_alloc(&s->arena, s->trust.n * sizeof(struct jwks *));
     s->ca_pem = arena_alloc(&s->arena, s->trust.n * sizeof(*s->ca_pem));
     s->sources = arena_alloc(&s->arena, s->trust.n * sizeof(struct jwks_source *));
     s->trust.keys = s->keys;
