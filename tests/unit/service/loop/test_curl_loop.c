@@ -266,7 +266,7 @@ Test(curl_loop, caps_the_head)
 Test(curl_loop, a_slow_server_meets_the_deadline)
 {
     stub_set(&server, &server.silent, true);
-    expect_failure((struct curl_request){.deadline_ms = 50}, ERR_DEADLINE, CURL_FAILURE_TIMEOUT);
+    expect_failure((struct curl_request){.deadline_ms = 500}, ERR_DEADLINE, CURL_FAILURE_TIMEOUT);
     cr_expect_eq(server.n_requests, 1);
 }
 
@@ -274,7 +274,7 @@ Test(curl_loop, half_a_body_meets_the_deadline)
 {
     stub_says(&server, "200 OK\r\nContent-Length: 10\r\n\r\nhalf", NULL);
     server.n_response -= 4; /* the blank line stub_says ends with */
-    expect_failure((struct curl_request){.deadline_ms = 50}, ERR_DEADLINE, CURL_FAILURE_TIMEOUT);
+    expect_failure((struct curl_request){.deadline_ms = 500}, ERR_DEADLINE, CURL_FAILURE_TIMEOUT);
 }
 
 Test(curl_loop, a_body_cut_short_is_no_answer)
