@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kbgate ingest: progress on a terminal, a report of what was left out, all or nothing. */
+/* kbgate ingest: progress on a terminal, a report of what was left out, all or nothing. Names of
+ * files are their authors' choice: they are printed through visible.h alone. */
 #include "service/ingest/ingest.h"
 
 #include "service/base/json_write.h"
 #include "service/cli/options.h"
+#include "service/cli/visible.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-enum { REPORT_MAX_BYTES = 64 * 1024, SKIPS_SHOWN = 50 };
+enum { REPORT_MAX_BYTES = 64 * 1024 * 1024, SKIPS_SHOWN = 50, SKIPS_IN_JSON = 1000 };
 
 struct values {
     const char *store, *manifest, *collection, *doc_type;
@@ -26,12 +28,13 @@ static const struct cli_option OPTIONS[] = {
     {"label", "L", "label of documents that name none; may be repeated", OPTION_TEXTS,
      offsetof(struct values, labels), 0, 0},
     {"manifest", "FILE",
-     "JSON lines with path, collection, doc_type, labels, published, title, source_url",
+     "JSON lines with path, id, collection, doc_type, labels, published, title, source_url",
      OPTION_TEXT, offsetof(struct values, manifest), 0, 0},
-    {"strict", NULL, "refuse the whole run if anything would be left out", OPTION_FLAG,
+    {"strict", NULL, "refuse the whole run (exit 1) if anything would be left out", OPTION_FLAG,
      offsetof(struct values, strict), 0, 0},
-    {"json", NULL, "print the report as JSON", OPTION_FLAG, offsetof(struct values, json), 0, 0},
-    {"quiet", NULL, "no progress and no list of what was left out", OPTION_FLAG,
+    {"json", NULL, "print the report as JSON, with the first 1,000 skipped_items", OPTION_FLAG,
+     offsetof(struct values, json), 0, 0},
+    {"quiet", NULL, "no progress and no list of what was left out; warnings stay", OPTION_FLAG,
      offsetof(struct values, quiet), 0, 0},
 };
 
@@ -41,6 +44,8 @@ struct screen {
     uint64_t skips;
     const char *phase;
     uint64_t percent;
+    struct dynbuf items; /* of the JSON report: what was skipped */
+    struct json_writer list;
 };
 
 static void on_progress(void *arg, const char *phase, uint64_t done, uint64_t total)
@@ -56,25 +61,63 @@ static void on_progress(void *arg, const char *phase, uint64_t done, uint64_t to
             (unsigned long long)total);
 }
 
+static void clear_progress(const struct screen *s)
+{
+    if (s->terminal) {
+        fputs("\r\033[K", stderr);
+    }
+}
+
+static void member_visible(struct json_writer *w, const char *key, const char *text)
+{
+    struct dynbuf value;
+    dynbuf_init(&value, SIZE_MAX);
+    visible_add_json(&value, slice_of(text));
+    json_member_raw(w, key, dynbuf_get(&value));
+    dynbuf_done(&value);
+}
+
+static void list_skip(struct screen *s, const struct ingest_skip *skip)
+{
+    json_object_begin(&s->list);
+    member_visible(&s->list, "path", skip->path);
+    json_member_int(&s->list, "line", (int64_t)skip->line);
+    member_visible(&s->list, "reason", skip->reason);
+    json_object_end(&s->list);
+}
+
 static void on_skip(void *arg, const struct ingest_skip *skip)
 {
     struct screen *s = arg;
     s->skips++;
+    if (s->values->json && s->skips <= SKIPS_IN_JSON) {
+        list_skip(s, skip);
+    }
     if (s->values->quiet || (s->skips > SKIPS_SHOWN && s->terminal)) {
         return;
     }
-    fprintf(stderr, s->terminal ? "\r\033[K" : "");
+    clear_progress(s);
+    fputs("skipped ", stderr);
+    visible_print(stderr, skip->path);
     if (skip->line) {
-        fprintf(stderr, "skipped %s:%llu: %s\n", skip->path, (unsigned long long)skip->line,
-                skip->reason);
-    } else {
-        fprintf(stderr, "skipped %s: %s\n", skip->path, skip->reason);
+        fprintf(stderr, ":%llu", (unsigned long long)skip->line);
     }
+    fputs(": ", stderr);
+    visible_print(stderr, skip->reason);
+    fputc('\n', stderr);
 }
 
-static void print_report(const struct ingest_report *r, bool json)
+static void on_warning(void *arg, const char *text)
 {
-    if (!json) {
+    clear_progress(arg);
+    fputs("warning: ", stderr);
+    visible_print(stderr, text);
+    fputc('\n', stderr);
+}
+
+static void print_report(const struct ingest_report *r, struct screen *s)
+{
+    if (!s->values->json) {
         printf("ingested %llu documents (%llu chunks) from %llu files, %llu skipped; %llu of %llu "
                "partitions "
                "built; generation %s\n",
@@ -94,8 +137,11 @@ static void print_report(const struct ingest_report *r, bool json)
     json_member_int(&w, "partitions", (int64_t)r->partitions);
     json_member_int(&w, "built", (int64_t)r->built);
     json_member_text_z(&w, "generation", r->generation);
+    json_array_end(&s->list);
+    json_member_raw(&w, "skipped_items", dynbuf_get(&s->items));
     json_object_end(&w);
-    printf("%.*s\n", (int)out.n, out.p);
+    dynbuf_add_byte(&out, '\n');
+    (void)fwrite(out.p, 1, out.n, stdout);
     dynbuf_done(&out);
 }
 
@@ -124,19 +170,21 @@ static int run_ingest(int argc, char **argv)
         .strict = v.strict,
         .on_progress = on_progress,
         .on_skip = on_skip,
+        .on_warning = on_warning,
         .arg = &screen,
     };
     struct ingest_report report;
     struct err_detail detail = {""};
+    dynbuf_init(&screen.items, REPORT_MAX_BYTES);
+    screen.list = json_writer_on(&screen.items);
+    json_array_begin(&screen.list);
     bool good = ingest_run(&options, &report, &detail);
-    if (screen.terminal) {
-        fputs("\r\033[K", stderr);
+    clear_progress(&screen);
+    if (good) {
+        print_report(&report, &screen);
     }
-    if (!good) {
-        return command_failed(&COMMAND_INGEST, detail.text);
-    }
-    print_report(&report, v.json);
-    return EXIT_DONE;
+    dynbuf_done(&screen.items);
+    return good ? EXIT_DONE : command_failed(&COMMAND_INGEST, detail.text);
 }
 
 const struct command COMMAND_INGEST = {
@@ -148,10 +196,14 @@ const struct command COMMAND_INGEST = {
                    "publishes them all or not at all. A run replaces every collection it brings "
                    "documents for; other\n"
                    "collections stay. A folder's manifest.jsonl is used where there is one; front "
-                   "matter (title, date,\n"
-                   "collection, doc_type, labels, source_url) works too. A service that runs takes "
-                   "the new version up\n"
-                   "within a second.",
+                   "matter (title,\n"
+                   "published or date, collection, doc_type, labels, source_url) works too. A "
+                   "service that runs takes the\n"
+                   "new version up within a second.\n\n"
+                   "Exit code 0 does not say that every file went in: what cannot be read, or "
+                   "leaves doubt about who may\n"
+                   "read it, is skipped and listed on stderr, and the rest is published. --strict "
+                   "refuses such a run.",
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .run = run_ingest,

@@ -2,6 +2,7 @@
 #include "service/cli/options.h"
 
 #include "service/base/mem.h"
+#include "service/cli/visible.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -29,18 +30,22 @@ static void print_help(const struct command *c)
 
 int options_usage_error(const struct command *c, const char *format, ...)
 {
+    char text[512];
     va_list args;
-    fprintf(stderr, "kbgate %s: ", c->name);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
+    fprintf(stderr, "kbgate %s: ", c->name);
+    visible_print(stderr, text);
     fprintf(stderr, "; see kbgate %s --help\n", c->name);
     return EXIT_USAGE;
 }
 
 int command_failed(const struct command *c, const char *reason)
 {
-    fprintf(stderr, "kbgate %s: %s\n", c->name, reason);
+    fprintf(stderr, "kbgate %s: ", c->name);
+    visible_print(stderr, reason);
+    fputc('\n', stderr);
     return EXIT_FAILED;
 }
 

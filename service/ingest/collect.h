@@ -22,6 +22,7 @@ struct collect {
     struct arena arena;
     struct document *docs; /* sorted by partition, then doc_id; distinct in their collection */
     size_t n, cap;
+    bool manifest_doubt; /* a manifest has a broken line, or one that names nothing */
 };
 
 /* Fills docs and counts files, skipped, documents, chunks. False with a reason when a PATH or the

@@ -6,11 +6,13 @@
 #include "service/base/utf8.h"
 #include "service/ingest/outline.h"
 #include "service/ingest/words.h"
+#include "service/retrieval/neutralise.h"
 #include "service/retrieval/shape.h"
 #include "service/retrieval/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 static bool fail(char *ret_reason, const char *field, const char *rule)
 {
@@ -154,6 +156,17 @@ static struct slice to_nfc(struct arena *arena, struct slice s)
     return copy;
 }
 
+/* A caller gets an id as the neutraliser leaves it and asks with that for the document. */
+static bool is_shown_as_it_is(struct slice id)
+{
+    struct dynbuf shown;
+    dynbuf_init(&shown, SIZE_MAX);
+    neutralise_line(&shown, id, NULL);
+    bool same = slice_eq(dynbuf_get(&shown), id);
+    dynbuf_done(&shown);
+    return same;
+}
+
 static bool resolve_id(struct slice id, struct arena *arena, struct slice *ret_id, char *ret_reason)
 {
     if (id.n == 0) {
@@ -164,7 +177,13 @@ static bool resolve_id(struct slice id, struct arena *arena, struct slice *ret_i
                     "write at most 512 bytes of UTF-8 without control characters");
     }
     *ret_id = to_nfc(arena, id);
-    return ret_id->n <= FIELD_ID_MAX_BYTES || fail(ret_reason, "id", "longer than 512 bytes");
+    if (ret_id->n > FIELD_ID_MAX_BYTES) {
+        return fail(ret_reason, "id", "longer than 512 bytes");
+    }
+    return is_shown_as_it_is(*ret_id) ||
+           fail(ret_reason, "id",
+                "holds characters that answers cannot show as they are (invisible, "
+                "direction-changing, or markup); rename the file or give another id");
 }
 
 static bool resolve_title(struct slice title, struct arena *arena, struct slice *ret_title,
@@ -185,13 +204,45 @@ static bool resolve_title(struct slice title, struct arena *arena, struct slice 
     return true;
 }
 
+/* A client may make a link of it, and no other scheme is safe to click on. */
+static bool has_safe_scheme(struct slice url)
+{
+    static const char *const starts[] = {"https://", "http://", "mailto:"};
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+        size_t n = strlen(starts[i]);
+        if (url.n > n && strncasecmp(url.p, starts[i], n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool resolve_url(struct slice url, struct slice *ret_url, char *ret_reason)
 {
     if (url.n > FIELD_URL_MAX_BYTES || has_control(url) || !utf8_is_valid(url)) {
         return fail(ret_reason, "source_url", "write an address of at most 2048 bytes");
     }
     *ret_url = url.n ? url : SLICE_NONE;
-    return true;
+    return url.n == 0 || has_safe_scheme(url) ||
+           fail(ret_reason, "source_url", "write an address with http:, https: or mailto:");
+}
+
+static bool resolve_date(struct slice date, int32_t *ret_days, char *ret_reason)
+{
+    return !date.p || date_parse(date, ret_days) ||
+           fail(ret_reason, "published", "write a date as YYYY-MM-DD");
+}
+
+bool fields_check(const struct fields *f, struct arena *arena, char ret_reason[FIELD_REASON_BYTES])
+{
+    struct document_head head;
+    return (!f->collection.p || resolve_name(f->collection, "collection", "", ret_reason)) &&
+           (!f->doc_type.p || resolve_name(f->doc_type, "doc_type", "", ret_reason)) &&
+           resolve_labels(f, arena, &head.scope, ret_reason) &&
+           (!f->id.p || resolve_id(f->id, arena, &head.doc_id, ret_reason)) &&
+           resolve_title(f->title, arena, &head.title, ret_reason) &&
+           resolve_url(f->source_url, &head.source_url, ret_reason) &&
+           resolve_date(f->published, &head.published, ret_reason);
 }
 
 bool fields_resolve(const struct fields *f, struct arena *arena, struct document_head *ret_head,
@@ -206,8 +257,8 @@ bool fields_resolve(const struct fields *f, struct arena *arena, struct document
         !resolve_url(f->source_url, &head.source_url, ret_reason)) {
         return false;
     }
-    if (f->published.p && !date_parse(f->published, &head.published)) {
-        return fail(ret_reason, "published", "write a date as YYYY-MM-DD");
+    if (!resolve_date(f->published, &head.published, ret_reason)) {
+        return false;
     }
     head.scope.collection = f->collection;
     head.scope.doc_type = f->doc_type;

@@ -34,6 +34,10 @@ bool fields_from_json(const json_t *object, struct arena *arena, struct fields *
 /* Fills what `f` does not say from `fallback`; labels as a whole, never mixed. */
 void fields_default(struct fields *f, const struct fields *fallback);
 
+/* Whether each field that is said obeys its rule, so that whoever says it can be named. False with
+ * a reason as in fields_resolve. */
+bool fields_check(const struct fields *f, struct arena *arena, char ret_reason[FIELD_REASON_BYTES]);
+
 /* A document without its text. */
 struct document_head {
     struct doc_scope scope;
@@ -42,8 +46,9 @@ struct document_head {
 };
 
 /* Checks every field against its rule and brings texts to NFC, labels to sorted and distinct. id is
- * required here; title may be missing (empty then). False with a reason that names the field and
- * the fix. */
+ * required here, and one that an answer would show otherwise (neutralise.h) is refused, since
+ * nobody could ask for it; title may be missing (empty then); source_url is http, https or mailto.
+ * False with a reason that names the field and the fix. */
 bool fields_resolve(const struct fields *f, struct arena *arena, struct document_head *ret_head,
                     char ret_reason[FIELD_REASON_BYTES]);
 

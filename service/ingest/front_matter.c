@@ -4,6 +4,7 @@
  * parser to refuse, since a label that was overlooked would publish a text to the wrong readers. */
 #include "service/ingest/front_matter.h"
 
+#include "service/ingest/keys.h"
 #include "service/ingest/words.h"
 #include "service/retrieval/shape.h"
 #include "service/yaml/yaml.h"
@@ -78,20 +79,43 @@ static bool continues_entry(struct slice line)
     return c == ' ' || c == '\t' || c == '\n' || c == '-' || c == '#';
 }
 
-/* The entries that are ours, on their own lines. */
+/* Whether what is indented below an entry can belong to its value. */
+static bool has_open_value(struct slice line, size_t n_key)
+{
+    struct slice value = without_newline(slice_skip(line, n_key + 1));
+    while (value.n && value.p[0] == ' ') {
+        value = slice_skip(value, 1);
+    }
+    return value.n == 0 || strchr("|>[{\"'&!*#", value.p[0]);
+}
+
+/* An indented entry that says who reads. */
+static bool is_inner_decision(struct slice line)
+{
+    while (line.n && (line.p[0] == ' ' || line.p[0] == '\t')) {
+        line = slice_skip(line, 1);
+    }
+    struct slice key = plain_key(line);
+    return key.p && (key_decides(key) || key_meant(key));
+}
+
+/* The entries that are ours or may be meant to be, on their own lines. What is indented stands for
+ * itself before the first key. */
 static void add_own_entries(struct dynbuf *out, struct slice front)
 {
-    bool foreign = true; /* the opening --- goes like a foreign entry */
+    bool foreign = false, open = true, first = true; /* first: the opening --- */
     while (front.n) {
         struct slice line = {front.p, words_line(front)};
         struct slice key = plain_key(line);
         if (key.p) {
-            foreign = !is_known(key);
-        } else if (!continues_entry(line)) {
+            foreign = !is_known(key) && !key_meant(key);
+            open = has_open_value(line, key.n);
+        } else if (!continues_entry(line) || (!open && is_inner_decision(line))) {
             foreign = false;
         }
         bool last = line.n == front.n;
-        dynbuf_add(out, foreign || last ? SLICE_LIT("\n") : line);
+        dynbuf_add(out, foreign || first || last ? SLICE_LIT("\n") : line);
+        first = false;
         front = slice_skip(front, line.n);
     }
 }
@@ -100,8 +124,16 @@ static bool fail(const struct yaml_node *node, const char *rule, uint64_t *ret_l
                  char *ret_reason)
 {
     *ret_line = (uint64_t)node->line;
-    snprintf(ret_reason, FIELD_REASON_BYTES, "%.*s: %s", (int)node->key.n, node->key.p, rule);
+    snprintf(ret_reason, FIELD_REASON_BYTES, "%.64s: %s", node->key.p, rule);
     return false;
+}
+
+static bool fail_meant(const struct yaml_node *node, const char *meant, uint64_t *ret_line,
+                       char *ret_reason)
+{
+    char rule[64];
+    snprintf(rule, sizeof(rule), "not read; write %s if that is meant", meant);
+    return fail(node, rule, ret_line, ret_reason);
 }
 
 static bool take_labels(const struct yaml_node *node, struct arena *arena, struct fields *f)
@@ -153,7 +185,8 @@ static bool take(const struct yaml_node *node, struct arena *arena, struct field
                fail(node, "write a list of at most 16 names", ret_line, ret_reason);
     }
     if (!is_known(node->key)) {
-        return true;
+        const char *meant = key_meant(node->key);
+        return !meant || fail_meant(node, meant, ret_line, ret_reason);
     }
     if (node->kind != YAML_SCALAR) {
         return fail(node, "write one text", ret_line, ret_reason);
@@ -188,7 +221,7 @@ static void split_error(const struct err_detail *detail, uint64_t *ret_line, cha
 static bool is_blank(struct slice s)
 {
     for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] != '\n') {
+        if (s.p[i] != '\n' && s.p[i] != ' ') {
             return false;
         }
     }

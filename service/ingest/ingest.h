@@ -15,13 +15,17 @@
 enum {
     INGEST_FILE_MAX_BYTES = 64 * 1024 * 1024,
     INGEST_CHUNK_WORDS = 250, /* aimed at; 200..300 */
+    /* Of a store, when the run is done: each costs every query that may see it. More than the first
+     * bring a warning, more than the second are refused. */
+    INGEST_PARTITIONS_WARN = 200,
+    INGEST_PARTITIONS_MAX = 1000,
 };
 
 /* A file or record that was left out, and why. line 0: the whole file. */
 struct ingest_skip {
-    const char *path; /* relative to its PATH argument */
+    const char *path; /* relative to its PATH argument; any bytes */
     uint64_t line;
-    const char *reason;
+    const char *reason; /* may quote such names */
 };
 
 struct ingest_options {
@@ -37,6 +41,8 @@ struct ingest_options {
     /* Called often; may be NULL. done/total are files in the reading phase, then partitions. */
     void (*on_progress)(void *arg, const char *phase, uint64_t done, uint64_t total);
     void (*on_skip)(void *arg, const struct ingest_skip *skip);
+    /* One line about the run as a whole, before it is published; may be NULL. */
+    void (*on_warning)(void *arg, const char *text);
     void *arg;
 };
 

@@ -27,7 +27,8 @@ struct record {
     enum record_format format; /* of body: member `format`, "markdown" or "html"; else plain text */
 };
 
-/* Members it does not know are not looked at. False with a reason. */
+/* Members it does not know are not looked at, unless their names are a slip away from labels,
+ * collection or doc_type. False with a reason. */
 bool record_from_json(const json_t *object, struct arena *arena, struct record *ret_record,
                       char ret_reason[FIELD_REASON_BYTES]);
 

@@ -9,6 +9,7 @@
 #include "service/retrieval/store_files.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -85,6 +86,71 @@ static void carry_over(struct publishing *p)
     for (size_t i = 0; i < p->live.n; i++) {
         if (!is_replaced(p, p->live.entries[i].partition.scope.collection)) {
             p->entries[p->n++] = p->live.entries[i];
+        }
+    }
+}
+
+/* Checks before anything is built */
+
+static void warn(const struct publishing *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void warn(const struct publishing *p, const char *format, ...)
+{
+    const struct ingest_options *o = p->c->options;
+    struct err_detail text;
+    va_list args;
+    if (o->on_warning) {
+        va_start(args, format);
+        vsnprintf(text.text, sizeof(text.text), format, args);
+        va_end(args);
+        o->on_warning(o->arg, text.text);
+    }
+}
+
+static bool check_partitions(const struct publishing *p, struct err_detail *detail)
+{
+    uint64_t n = p->n + p->report->partitions;
+    if (n > INGEST_PARTITIONS_MAX) {
+        err_detail_set(detail,
+                       "the store would have %llu partitions, and %d is the most; a partition is a "
+                       "collection, a doc_type and a set of labels: use fewer of them",
+                       (unsigned long long)n, INGEST_PARTITIONS_MAX);
+        return false;
+    }
+    if (n > INGEST_PARTITIONS_WARN) {
+        warn(p,
+             "the store has %llu partitions (each collection, doc_type and set of labels is one); "
+             "above %d searches slow down, above %d are refused",
+             (unsigned long long)n, INGEST_PARTITIONS_WARN, INGEST_PARTITIONS_MAX);
+    }
+    return true;
+}
+
+static uint64_t count_live(const struct publishing *p, struct slice collection)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < p->live.n; i++) {
+        const struct partition *live = &p->live.entries[i].partition;
+        n += slice_eq(live->scope.collection, collection) ? live->n_docs : 0;
+    }
+    return n;
+}
+
+/* What a broken manifest leaves out, the replaced collection loses. */
+static void warn_of_losses(const struct publishing *p)
+{
+    for (size_t i = 0, end; i < p->c->n; i = end) {
+        struct slice collection = scope_at(p, i)->collection;
+        uint64_t before = count_live(p, collection);
+        for (end = i + 1; end < p->c->n && slice_eq(scope_at(p, end)->collection, collection);) {
+            end++;
+        }
+        if (end - i < before) {
+            warn(p,
+                 "the manifest has a mistake, and collection %.*s goes from %llu documents to %llu",
+                 (int)collection.n, collection.p, (unsigned long long)before,
+                 (unsigned long long)(end - i));
         }
     }
 }
@@ -208,7 +274,11 @@ static bool publish_locked(struct publishing *p, struct err_detail *detail)
     p->entries = mem_array(p->c->n + p->live.n, sizeof(*p->entries));
     fill_docs(p);
     carry_over(p);
-    bool ok = add_partitions(p, detail);
+    bool ok = check_partitions(p, detail);
+    if (ok && p->c->manifest_doubt) {
+        warn_of_losses(p);
+    }
+    ok = ok && add_partitions(p, detail);
     qsort(p->entries, p->n, sizeof(*p->entries), compare_entries);
     if (ok && is_changed(p)) {
         ok = generation_publish(store_dir, p->entries, p->n, detail);

@@ -28,4 +28,8 @@ void reader_add_entity(struct dynbuf *out, struct slice entity);
 /* Whether a link target is worth showing: absolute http, https or mailto, of moderate length. */
 bool reader_link_is_shown(struct slice target);
 
+/* Whether a style attribute hides its element: display none, visibility hidden or collapse,
+ * font-size or opacity 0, however it is spelt. */
+bool reader_style_hides(struct slice style);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include <libxml/HTMLparser.h>
 #include <libxml/HTMLtree.h>
+#include <strings.h>
 
 enum { LINK_MAX_BYTES = 200, LIST_INDENT_MAX = 8 };
 
@@ -38,19 +39,19 @@ static const struct {
     const char *name;
     enum element element;
 } ELEMENTS[] = {
-    {"a", LINK},           {"address", BLOCK},  {"article", BLOCK},    {"aside", BLOCK},
-    {"blockquote", BLOCK}, {"br", BREAK},       {"button", SKIPPED},   {"caption", BLOCK},
-    {"dd", BLOCK},         {"details", BLOCK},  {"div", BLOCK},        {"dl", BLOCK},
-    {"dt", BLOCK},         {"fieldset", BLOCK}, {"figcaption", BLOCK}, {"figure", BLOCK},
-    {"footer", BLOCK},     {"form", BLOCK},     {"h1", HEADING},       {"h2", HEADING},
-    {"h3", HEADING},       {"h4", HEADING},     {"h5", HEADING},       {"h6", HEADING},
-    {"header", BLOCK},     {"hr", BLOCK},       {"iframe", SKIPPED},   {"li", ITEM},
-    {"main", BLOCK},       {"nav", SKIPPED},    {"noscript", SKIPPED}, {"object", SKIPPED},
-    {"ol", LIST},          {"p", BLOCK},        {"pre", PRE},          {"script", SKIPPED},
-    {"section", BLOCK},    {"select", SKIPPED}, {"style", SKIPPED},    {"summary", BLOCK},
-    {"svg", SKIPPED},      {"table", BLOCK},    {"td", CELL},          {"template", SKIPPED},
-    {"textarea", SKIPPED}, {"th", CELL},        {"title", SKIPPED},    {"tr", ROW},
-    {"ul", LIST},
+    {"a", LINK},           {"address", BLOCK},    {"article", BLOCK},  {"aside", BLOCK},
+    {"blockquote", BLOCK}, {"br", BREAK},         {"button", SKIPPED}, {"caption", BLOCK},
+    {"datalist", SKIPPED}, {"dd", BLOCK},         {"details", BLOCK},  {"div", BLOCK},
+    {"dl", BLOCK},         {"dt", BLOCK},         {"fieldset", BLOCK}, {"figcaption", BLOCK},
+    {"figure", BLOCK},     {"footer", BLOCK},     {"form", BLOCK},     {"h1", HEADING},
+    {"h2", HEADING},       {"h3", HEADING},       {"h4", HEADING},     {"h5", HEADING},
+    {"h6", HEADING},       {"header", BLOCK},     {"hr", BLOCK},       {"iframe", SKIPPED},
+    {"li", ITEM},          {"main", BLOCK},       {"nav", SKIPPED},    {"noscript", SKIPPED},
+    {"object", SKIPPED},   {"ol", LIST},          {"p", BLOCK},        {"pre", PRE},
+    {"script", SKIPPED},   {"section", BLOCK},    {"select", SKIPPED}, {"style", SKIPPED},
+    {"summary", BLOCK},    {"svg", SKIPPED},      {"table", BLOCK},    {"td", CELL},
+    {"template", SKIPPED}, {"textarea", SKIPPED}, {"th", CELL},        {"title", SKIPPED},
+    {"tr", ROW},           {"ul", LIST},
 };
 
 static enum element element_of(const xmlNode *node)
@@ -74,13 +75,18 @@ static struct slice attribute(const xmlNode *node, const char *name)
                                                : (struct slice){"", 0};
 }
 
-/* What a browser would not show: hidden text is where orders to a model hide. */
+static bool is_true(struct slice value)
+{
+    return value.n == 4 && strncasecmp(value.p, "true", 4) == 0;
+}
+
+/* What a browser does not show or not read out. The parser has names in lower case. */
 static bool is_hidden(const xmlNode *node)
 {
-    struct slice style = attribute(node, "style"), class = attribute(node, "class");
-    return attribute(node, "hidden").p ||
-           (style.p && (strstr(style.p, "display:none") || strstr(style.p, "display: none"))) ||
-           slice_is(class, "headerlink");
+    return attribute(node, "hidden").p || is_true(attribute(node, "aria-hidden")) ||
+           reader_style_hides(attribute(node, "style")) ||
+           slice_is(attribute(node, "class"), "headerlink") ||
+           (strcmp((const char *)node->name, "dialog") == 0 && !attribute(node, "open").p);
 }
 
 static void flush(struct html *h)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines are parsed one by one, so that a broken one costs itself and no other. */
 #include "service/ingest/jsonl.h"
+
+#include "service/ingest/keys.h"
 #include "service/ingest/words.h"
 
 #include <stdio.h>
@@ -85,11 +87,29 @@ static bool check(const struct record *r, char *ret_reason)
            fail(ret_reason, "context: larger than 8 KiB");
 }
 
+/* Foreign members are passed over, but none that may have been meant to say who reads. */
+static bool check_keys(const json_t *object, char *ret_reason)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
+        const char *meant = key_meant(slice_of(key));
+        if (meant) {
+            snprintf(ret_reason, FIELD_REASON_BYTES, "%.64s: no field; write %s if that is meant",
+                     key, meant);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool record_from_json(const json_t *object, struct arena *arena, struct record *ret_record,
                       char ret_reason[FIELD_REASON_BYTES])
 {
     struct record r = {0};
-    if (!fields_from_json(object, arena, &r.fields, ret_reason) ||
+    if (!check_keys(object, ret_reason) ||
+        !fields_from_json(object, arena, &r.fields, ret_reason) ||
         !take_text(object, "text", arena, &r.text, ret_reason) ||
         !take_text(object, "context", arena, &r.context, ret_reason) ||
         !take_text(object, "body", arena, &r.body, ret_reason) || !check(&r, ret_reason)) {

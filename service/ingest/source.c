@@ -61,17 +61,36 @@ static bool read_outline(enum file_type type, struct slice text, struct outline 
     return false;
 }
 
+/* The size of the front matter, read into ret_fields. False with the reason for a head of a file
+ * that cannot be told from one that says who may read it. */
+static bool read_head(const struct source *s, struct slice text, struct fields *ret_fields,
+                      size_t *ret_size)
+{
+    struct collect *c = s->collect;
+    char reason[FIELD_REASON_BYTES];
+    uint64_t line = 0;
+    bool good;
+    *ret_size = s->file->type == FILE_MARKDOWN ? front_matter_size(text) : 0;
+    if (*ret_size) {
+        good = front_matter_read((struct slice){text.p, *ret_size}, &c->arena, ret_fields, &line,
+                                 reason);
+    } else {
+        good = !front_matter_is_missed(text, s->file->type == FILE_MARKDOWN, &line, reason);
+    }
+    if (!good) {
+        collect_skip(c, s->file->relative.p, line, reason);
+    }
+    return good;
+}
+
 static void read_text_file(const struct source *s, struct slice text)
 {
     struct collect *c = s->collect;
     struct fields front = {0}, f = s->entry ? s->entry->fields : (struct fields){0};
-    char reason[FIELD_REASON_BYTES];
     const char *why = NULL;
-    uint64_t line = 0;
     struct outline o;
-    size_t n = s->file->type == FILE_MARKDOWN ? front_matter_size(text) : 0;
-    if (n && !front_matter_read((struct slice){text.p, n}, &c->arena, &front, &line, reason)) {
-        collect_skip(c, s->file->relative.p, line, reason);
+    size_t n;
+    if (!read_head(s, text, &front, &n)) {
         return;
     }
     outline_init(&o);
@@ -119,18 +138,30 @@ static void add_body(const struct source *s, uint64_t line, struct fields *f,
     struct outline o;
     char reason[FIELD_REASON_BYTES];
     const char *why = reason;
+    uint64_t line_of_body;
     dynbuf_init(&body, INGEST_FILE_MAX_BYTES);
     dynbuf_add(&body, record->body);
     outline_init(&o);
     if (file_to_text(&body, reason) &&
+        !front_matter_is_missed(dynbuf_get(&body), false, &line_of_body, reason) &&
         read_outline(types[record->format], dynbuf_get(&body), &o, &why)) {
         fields_default(f, &(struct fields){.title = outline_title(&o)});
+        fields_default(f, &(struct fields){.title = f->id});
         add_document(s, line, f, &o, NULL);
     } else {
         collect_skip(c, s->file->relative.p, line, why);
     }
     outline_done(&o);
     dynbuf_done(&body);
+}
+
+static bool is_untitled(struct slice title)
+{
+    size_t n = 0;
+    while (n < title.n && (title.p[n] == ' ' || (title.p[n] >= '\t' && title.p[n] <= '\r'))) {
+        n++;
+    }
+    return n == title.n;
 }
 
 static void on_record(void *arg, uint64_t line, const json_t *object, const char *broken)
@@ -153,7 +184,9 @@ static void on_record(void *arg, uint64_t line, const json_t *object, const char
     fields_default(&f, &record.fields);
     fields_default(&f, &(struct fields){.source_url = url});
     fields_default(&f, s->defaults);
+    f.title = is_untitled(f.title) ? SLICE_NONE : f.title;
     if (record.text.p) {
+        f.title = f.title.p ? f.title : f.id;
         add_ready_chunk(s, line, &f, &record);
     } else {
         add_body(s, line, &f, &record);

@@ -73,14 +73,9 @@ static const char *join(struct arena *arena, const char *folder, const char *nam
     return path;
 }
 
-static void skip(struct walk *w, const char *relative, const char *reason)
+static void skip(const struct walk *w, const char *relative, const char *reason)
 {
-    struct dynbuf shown;
-    dynbuf_init(&shown, OUTLINE_MAX_BYTES);
-    utf8_add_valid(&shown, slice_of(relative));
-    dynbuf_add_byte(&shown, '\0');
-    w->on_skip(w->arg, shown.p, reason);
-    dynbuf_done(&shown);
+    w->on_skip(w->arg, relative, reason);
 }
 
 static struct slice to_nfc(struct arena *arena, const char *text)

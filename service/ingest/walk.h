@@ -25,7 +25,7 @@ struct walk_file {
 
 struct walk {
     struct arena *arena;
-    void (*on_skip)(void *arg, const char *relative, const char *reason);
+    void (*on_skip)(void *arg, const char *relative, const char *reason); /* relative: any bytes */
     void *arg;
     struct walk_file *files; /* sorted by relative, bytewise */
     size_t n, cap;

@@ -133,6 +133,9 @@ Test(fields, breaches_are_named_with_the_field)
         {"{\"id\":\"i\",\"collection\":\"c\",\"doc_type\":\"t\",\"source_url\":\"a\\u0000\"}",
          "source_url:"},
         {"{\"id\":\"i\",\"collection\":\"c\",\"doc_type\":\"t\",\"title\":\"a\\u0000\"}", "title:"},
+        {"{\"id\":\"i\",\"collection\":\"c\",\"doc_type\":\"t\","
+         "\"source_url\":\"javascript:alert(1)\"}",
+         "source_url: write an address with http:"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct arena arena = {0};
@@ -148,9 +151,12 @@ Test(fields, breaches_are_named_with_the_field)
 static bool resolve_lengths(size_t id, size_t url, struct arena *arena, struct document_head *ret)
 {
     char text[4096], reason[FIELD_REASON_BYTES];
+    char address[4096];
     memset(text, 'x', sizeof(text));
+    memset(address, 'x', sizeof(address));
+    memcpy(address, "https://", 8);
     struct fields f = {.id = {text, id},
-                       .source_url = {text, url},
+                       .source_url = {address, url},
                        .title = {text, sizeof(text)},
                        .collection = SLICE_LIT("c"),
                        .doc_type = SLICE_LIT("t")};
@@ -166,5 +172,97 @@ Test(fields, lengths_are_limited)
     cr_expect_not(resolve_lengths(FIELD_ID_MAX_BYTES + 1, FIELD_URL_MAX_BYTES, &arena, &h));
     cr_expect_not(resolve_lengths(FIELD_ID_MAX_BYTES, FIELD_URL_MAX_BYTES + 1, &arena, &h));
     cr_expect(resolve_lengths(1, FIELD_URL_MAX_BYTES - 1, &arena, &h));
+    arena_done(&arena);
+}
+
+static bool resolves_with(struct fields f, char *reason)
+{
+    struct arena arena = {0};
+    struct document_head h;
+    f.id = f.id.p ? f.id : SLICE_LIT("i");
+    f.collection = SLICE_LIT("c");
+    f.doc_type = SLICE_LIT("t");
+    bool good = fields_resolve(&f, &arena, &h, reason);
+    arena_done(&arena);
+    return good;
+}
+
+Test(fields, an_id_that_an_answer_would_change_is_refused)
+{
+    static const char *const refused[] = {
+        "rtl\xE2\x80\xAEgpj.md",
+        "zero\xE2\x80\x8B.md",
+        "bom\xEF\xBB\xBF.md",
+        "tag\xF3\xA0\x81\x81.md",
+        "c1\xC2\x9B.md",
+        "line\xE2\x80\xA8.md",
+        "esc\x1B[31m.md",
+        "tab\t.md",
+        "del\x7F.md",
+        "<|im_start|>.md",
+        "soft\xC2\xAD.md",
+    };
+    static const char *const kept[] = {
+        "a.md",
+        "caf\xC3\xA9.md",
+        "cafe\xCC\x81.md",
+        "\xE6\x97\xA5\xE6\x9C\xAC/\xE8\xAA\x9E.md",
+        "a b (1) [x]_~&'+,;=@#%.md",
+        "\xD8\xB9\xD8\xB1.md",
+        "a\\b.md",
+    };
+    char reason[FIELD_REASON_BYTES];
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        cr_expect_not(resolves_with((struct fields){.id = slice_of(refused[i])}, reason), "%zu", i);
+        cr_expect_eq(strncmp(reason, "id: ", 4), 0, "%zu: %s", i, reason);
+    }
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        cr_expect(resolves_with((struct fields){.id = slice_of(kept[i])}, reason), "%s: %s",
+                  kept[i], reason);
+    }
+}
+
+Test(fields, only_addresses_that_are_safe_to_click_on)
+{
+    static const char *const kept[] = {"", "https://e.org", "http://e.org/x?y#z", "HTTPS://E.org",
+                                       "mailto:a@e.org"};
+    static const char *const refused[] = {
+        "javascript:alert(1)",
+        "JavaScript:alert(1)",
+        " javascript:alert(1)",
+        "data:text/html,x",
+        "file:///etc/passwd",
+        "vbscript:x",
+        "//e.org/",
+        "/docs/a",
+        "a.md",
+        "https://",
+        "mailto:",
+        "https:e.org",
+        "ftp://e.org/",
+        " https://e.org",
+    };
+    char reason[FIELD_REASON_BYTES];
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        cr_expect(resolves_with((struct fields){.source_url = slice_of(kept[i])}, reason), "%s",
+                  kept[i]);
+    }
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        cr_expect_not(resolves_with((struct fields){.source_url = slice_of(refused[i])}, reason),
+                      "%s", refused[i]);
+        cr_expect_eq(strncmp(reason, "source_url: ", 12), 0, "%s", reason);
+    }
+}
+
+Test(fields, what_is_said_can_be_checked_alone)
+{
+    struct arena arena = {0};
+    char reason[FIELD_REASON_BYTES];
+    const struct fields silent = {0}, dated = {.published = SLICE_LIT("soon")},
+                        named = {.id = SLICE_LIT("")};
+    cr_expect(fields_check(&silent, &arena, reason));
+    cr_expect_not(fields_check(&dated, &arena, reason));
+    cr_expect_eq(strncmp(reason, "published: ", 11), 0, "%s", reason);
+    cr_expect_not(fields_check(&named, &arena, reason));
     arena_done(&arena);
 }

@@ -67,6 +67,8 @@ Test(front_matter, labels_in_every_form_of_a_list)
         "---\n\"labels\": [hr]\n---\n",
         "---\ntags: [x]\nlabels: [\n  hr\n  ]\n---\n",
         "---\n# note\nlabels:\n\n- hr\nother: 1\n---\n",
+        "---\n  labels: [hr]\n---\n",
+        "---\nauthor: y\n labels: [hr]\n---\n",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct reading r;
@@ -127,6 +129,21 @@ Test(front_matter, what_could_hide_a_label_is_refused_with_its_line)
         {"---\nlabels:\n---\n", 2},
         {"---\nlabels: [[hr]]\n---\n", 2},
         {"---\n{labels: [hr]\n---\n", 0},
+        {"---\nlables: [hr]\n---\n", 2},
+        {"---\ntitle: x\nLabels: [hr]\n---\n", 3},
+        {"---\nlabel: hr\n---\n", 2},
+        {"---\n\"lables\": [hr]\n---\n", 2},
+        {"---\nlables : [hr]\n---\n", 2},
+        {"---\nlabels:[hr]\n---\n", 0},
+        {"---\nl\xD0\xB0"
+         "bels: [hr]\n---\n",
+         2},
+        {"---\ndocType: t\n---\n", 2},
+        {"---\nCollection: c\n---\n", 2},
+        {"---\n  lables: [hr]\n---\n", 2},
+        {"---\n- labels: [hr]\n---\n", 0},
+        {"---\ntitle: x\nauthor: y\n labels: [hr]\n---\n", 0},
+        {"---\nlabels: [hr]\n----\ntext\n---\n", 0},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct reading r;
@@ -135,5 +152,55 @@ Test(front_matter, what_could_hide_a_label_is_refused_with_its_line)
         cr_expect(cases[i].line == 0 || cases[i].line == r.line, "case %zu: line %llu, %s", i,
                   (unsigned long long)r.line, r.reason);
         arena_done(&r.arena);
+    }
+}
+
+Test(front_matter, what_would_be_overlooked_is_seen)
+{
+    static const struct {
+        const char *text;
+        uint64_t markdown, other; /* the line; 0: nothing */
+    } cases[] = {
+        {"---\nlabels: [hr]\n\ntext", 2, 2},
+        {"---\nlabels: [hr]\n----\ntext", 2, 2},
+        {"---\nauthor: me\n\n  lables = [hr]\n", 4, 4},
+        {"---\ntitle: x\n\ntext", 2, 0},
+        {"---\nDate: x\n\ntext", 2, 0},
+        {"\n \n---\nlabels: [hr]\n---\ntext", 4, 4},
+        {"\n---\ntitle: x\n---\ntext", 3, 0},
+        {"----\nlabels: [hr]\n----\n", 2, 2},
+        {" ---\nlabels: [hr]\n---\n", 2, 2},
+        {"---\t\nlabels: [hr]\n---\n", 2, 2},
+        {"--- # note\n'doc_type' : t\n---\n", 2, 2},
+        {"+++\nlabels = [\"hr\"]\n+++\ntext", 2, 2},
+        {"\xE2\x80\x94\nlabels: hr\n\xE2\x80\x94\n", 2, 2},
+        {"<!-- licence\n-->\n\n---\nlabels: [hr]\n---\ntext", 5, 5},
+        {"<!-- x --> \n---\nlabels: [hr]\n---\ntext", 3, 3},
+        {"labels: [hr]\n---\ntext", 1, 1},
+        {"collection: hr\n\ntext", 1, 1},
+        {"", 0, 0},
+        {"\n\n", 0, 0},
+        {"---\n", 0, 0},
+        {"---\ntext\n\nmore", 0, 0},
+        {"---\nauthor: me\nlayout: x\n\ntext", 0, 0},
+        {"---\nauthor: me\n----\nlabels: in the text", 0, 0},
+        {"# Title\n\n---\n\nlabels: in the text\n", 0, 0},
+        {"Labels: what they are and why\n", 0, 0},
+        {"text\nlabels: [hr]\n", 0, 0},
+        {"- labels: [hr]\n", 0, 0},
+        {"<!-- never ends\n---\nlabels: [hr]\n", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char reason[FIELD_REASON_BYTES] = "";
+        uint64_t line = 0;
+        struct slice text = slice_of(cases[i].text);
+        bool seen = front_matter_is_missed(text, true, &line, reason);
+        cr_expect_eq(seen ? line : 0, cases[i].markdown, "case %zu: %llu", i,
+                     (unsigned long long)line);
+        cr_expect_eq(seen, strlen(reason) > 0);
+        line = 0;
+        seen = front_matter_is_missed(text, false, &line, reason);
+        cr_expect_eq(seen ? line : 0, cases[i].other, "case %zu: %llu", i,
+                     (unsigned long long)line);
     }
 }

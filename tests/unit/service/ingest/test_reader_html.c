@@ -15,6 +15,18 @@ static const struct {
     {"<p>caf&eacute; &lt;tag&gt;", "P:caf\xC3\xA9 <tag>"},
     {"<script>s()</script><style>x{}</style><nav>menu</nav><p>text", "P:text"},
     {"<p hidden>no<p style='color:red; display:none'>no<p>yes", "P:yes"},
+    {"<p style='DISPLAY:NONE'>no<p style='display :none'>no<p style='display:\tnone!important'>no"
+     "<p style='color:red;visibility:hidden'>no<p style='visibility: Collapse'>no"
+     "<p style='font-size:0'>no<p style='Font-Size : 0.0em'>no<p style='opacity:0'>no"
+     "<p style='display:/* x */none'>no<p style='display:n&#111;ne'>no<p>yes",
+     "P:yes"},
+    {"<p HIDDEN>no<p Hidden='until-found'>no<p aria-hidden=true>no<p ARIA-HIDDEN='TRUE'>no"
+     "<dialog>no</dialog><p>yes<dialog open>open</dialog>",
+     "P:yesopen"},
+    {"<p style='display:block'>a<p style='font-size:0.8em'>b<p style='opacity:.5'>c"
+     "<p style='no-display:none'>d<p aria-hidden=false>e<p style='visibility:visible;'>f"
+     "<p style='font-size:10px'>g<p style=''>h<p style=';:;'>i",
+     "P:a / P:b / P:c / P:d / P:e / P:f / P:g / P:h / P:i"},
     {"<!-- secret --><p>text", "P:text"},
     {"<header>site</header><main><p>text</main><footer>foot</footer>", "P:text"},
     {"<main>a</main><main>b</main>", "P:a / P:b"},

@@ -51,7 +51,8 @@ Test(reader_jsonl, a_record_is_a_chunk_or_a_document)
     struct arena arena = {0};
     struct record r;
     char reason[FIELD_REASON_BYTES];
-    cr_assert(read("{\"id\":\"i\",\"text\":\"t\",\"context\":\"c\",\"body\":null,\"page\":7}",
+    cr_assert(read("{\"id\":\"i\",\"text\":\"t\",\"context\":\"c\",\"body\":null,\"page\":7,"
+                   "\"tables\":1,\"Title\":\"t\"}",
                    &arena, &r, reason));
     cr_expect(slice_is(r.text, "t"));
     cr_expect(slice_is(r.context, "c"));
@@ -79,6 +80,11 @@ Test(reader_jsonl, records_that_are_neither_are_refused)
         "{\"id\":\"i\",\"text\":\"a\\u0000b\"}",
         "{\"id\":\"i\",\"text\":\"t\",\"context\":[]}",
         "{\"id\":7,\"text\":\"t\"}",
+        "{\"id\":\"i\",\"text\":\"t\",\"lables\":[\"hr\"]}",
+        "{\"id\":\"i\",\"text\":\"t\",\"label\":\"hr\"}",
+        "{\"id\":\"i\",\"text\":\"t\",\"Labels\":[\"hr\"],\"labels\":[]}",
+        "{\"id\":\"i\",\"text\":\"t\",\"Collection\":\"c\"}",
+        "{\"id\":\"i\",\"text\":\"t\",\"docType\":\"c\"}",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct arena arena = {0};

@@ -122,7 +122,7 @@ Test(walk, odd_names_and_kinds_are_reported)
     cr_assert_eq(mkfifo(folder_at(&f, "pipe.md"), 0600), 0);
     cr_assert(walk(&w, f.path));
     cr_expect_eq(w.walk.n, 0);
-    cr_expect_str_eq(w.skips, "bad\xEF\xBF\xBD.md: its name is not valid UTF-8\n"
+    cr_expect_str_eq(w.skips, "bad\xFF.md: its name is not valid UTF-8\n"
                               "pipe.md: not a regular file\n");
     stop(&w);
     folder_done(&f);
