@@ -358,7 +358,7 @@ static void poke_all(struct jwks_fetcher *f, bool ask)
 {
     for (struct jwks_source *s = f->sources; s; s = s->next) {
         pthread_mutex_lock(&s->lock);
-        s->asked = s->asked || (ask && !s->fetching);
+        s->asked = s->asked || ask; /* a fetch under way began before: once more after it */
         jwks_source_poke(s);
         pthread_mutex_unlock(&s->lock);
     }

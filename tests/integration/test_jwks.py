@@ -396,7 +396,7 @@ def test_sighup_fetches_at_once(make, keys):
     for _ in range(3):
         before = len(keys.requests)
         service.process.send_signal(signal.SIGHUP)
-        assert wait_for(lambda: len(keys.requests) == before + 1, 2), "whatever the limit says"
+        assert wait_for(lambda: len(keys.requests) > before, 2), "whatever the limit says"
 
 
 @pytest.mark.parametrize("content, reason", [(None, "ca.pem"), ("no certificate\n", "holds no certificate")])

@@ -355,7 +355,7 @@ def test_no_caller_without_the_group_got_a_byte_of_the_document(scene):
 def test_the_log_and_the_admin_port_say_what_they_should(scene):
     log = [json.loads(line) for line in scene.places["log"].decode().splitlines()]
     events = [line["event"] for line in log]
-    assert {"serving", "policy_reload_failed", "policy_reloaded", "draining"} >= set(events) >= {"serving", "policy_reload_failed"}
+    assert {"serving", "policy_reload_failed", "policy_reloaded", "policy_recovered", "draining"} >= set(events) >= {"serving", "policy_reload_failed"}
     reasons = [line["reason"] for line in log if line["event"] == "policy_reload_failed"]
     assert len(reasons) >= 3 and all("policy.yaml" in reason for reason in reasons), "each says which file"
     metrics = scene.places["metrics"].decode()
