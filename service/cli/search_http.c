@@ -7,7 +7,12 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-enum { ANSWER_MAX_BYTES = 8 * 1024 * 1024, CONNECT_TIMEOUT_MS = 5000, TIMEOUT_MS = 30000 };
+enum {
+    ANSWER_MAX_BYTES = 8 * 1024 * 1024,
+    CONNECT_TIMEOUT_MS = 5000,
+    TIMEOUT_MS = 30000,
+    FIELD_MAX_BYTES = 64 * 1024
+};
 
 static size_t on_bytes(char *bytes, size_t size, size_t n, void *arg)
 {
@@ -38,7 +43,7 @@ static struct curl_slist *make_headers(const char *token)
     headers = curl_slist_append(headers, "MCP-Protocol-Version: 2025-11-25");
     if (token) {
         struct dynbuf line;
-        dynbuf_init(&line, 64 * 1024);
+        dynbuf_init(&line, FIELD_MAX_BYTES);
         dynbuf_add_text(&line, "Authorization: Bearer ");
         dynbuf_add_text(&line, token);
         headers =

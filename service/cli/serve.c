@@ -21,6 +21,7 @@ enum {
     SINK_WAIT_MS = 2000,
     WRITE_TIMEOUT_MS = 30000,
     MAX_NAMES = 256,
+    TABLE_MAX_BYTES = 64 * 1024,
     HOST_MAX_BYTES = 256,
 };
 
@@ -224,7 +225,7 @@ static bool serve(const struct config *config, const char *path, struct err_deta
 static int print_config_table(void)
 {
     struct dynbuf out;
-    dynbuf_init(&out, 64 * 1024);
+    dynbuf_init(&out, TABLE_MAX_BYTES);
     config_describe(&out);
     printf("%.*s", (int)out.n, out.p);
     dynbuf_done(&out);

@@ -54,7 +54,7 @@ static struct work *take_job(struct worker_pool *p)
 static void *run_worker(void *arg)
 {
     struct worker *self = arg;
-    (void)nice(WORKER_NICENESS); /* Linux: of this thread alone */
+    (void)!nice(WORKER_NICENESS); /* Linux: of this thread alone; refused, it works all the same */
     for (struct work *w; (w = take_job(self->pool));) {
         w->run(w, self->index);
         loop_post(w->loop, &w->message);

@@ -7,7 +7,7 @@
 #include "service/base/log.h"
 #include "service/pipeline/state.h"
 
-enum { AUDIT_LINE_MAX_BYTES = 64 * 1024 };
+enum { AUDIT_LINE_MAX_BYTES = 64 * 1024, HASH_CHARS = 2 * DIGEST_BYTES };
 
 static void member_hash(struct json_writer *w, const char *key, const struct request *r,
                         const char *kind, struct slice value)
@@ -17,7 +17,7 @@ static void member_hash(struct json_writer *w, const char *key, const struct req
     digest_hmac(dynbuf_get(&r->gate->audit_key), parts, 2, &hash);
     json_key(w, key);
     struct dynbuf hex;
-    dynbuf_init(&hex, 2 * DIGEST_BYTES);
+    dynbuf_init(&hex, HASH_CHARS);
     digest_add_hex(&hex, &hash);
     json_text(w, dynbuf_get(&hex));
     dynbuf_done(&hex);
