@@ -4,6 +4,8 @@
  * of their own, hence the flushing at both ends. */
 #include "service/ingest/reader.h"
 
+#include "service/ingest/reader_tags.h"
+
 #include <md4c.h>
 
 enum { LIST_DEPTH_MAX = 8, LINK_DEPTH_MAX = 8 };
@@ -30,6 +32,9 @@ struct markdown {
     bool in_html, broken; /* broken: a piece of HTML could not be read */
     struct link links[LINK_DEPTH_MAX];
     unsigned n_links;
+    struct dynbuf tag; /* of inline HTML: a tag may come in several lines */
+    struct tags tags;
+    bool hidden_inline; /* what is hidden began inside a paragraph, and ends with it */
 };
 
 /* Only inside a list: depth is 1 or more. */
@@ -58,12 +63,26 @@ static void add_marker(struct markdown *m, struct dynbuf *out)
     m->item_begins = false;
 }
 
+static bool is_hidden(const struct markdown *m)
+{
+    return m->tags.depth > 0 && !m->in_html;
+}
+
+static void flush_html(struct markdown *m, struct slice html)
+{
+    if (m->tags.depth) {
+        html = slice_skip(html, tags_scan(&m->tags, html));
+    }
+    m->broken = !reader_html_fragment(m->o, html) || m->broken;
+    tags_scan(&m->tags, html);
+}
+
 static void flush(struct markdown *m)
 {
     enum block_kind kind = m->kind;
     struct slice text = dynbuf_get(&m->block);
     if (text.n && m->in_html) {
-        m->broken = !reader_html_fragment(m->o, text) || m->broken;
+        flush_html(m, text);
     } else if (text.n && kind == BLOCK_PARAGRAPH && m->depth) {
         struct dynbuf item;
         dynbuf_init(&item, OUTLINE_MAX_BYTES);
@@ -77,6 +96,11 @@ static void flush(struct markdown *m)
     dynbuf_cut(&m->block, 0);
     m->kind = BLOCK_PARAGRAPH;
     m->in_html = false;
+    if (m->hidden_inline) {
+        m->hidden_inline = false;
+        m->tags.depth = 0;
+    }
+    dynbuf_cut(&m->tag, 0);
 }
 
 static void begin_list(struct markdown *m, bool ordered, unsigned start)
@@ -168,7 +192,8 @@ static void end_link(struct markdown *m, const struct link *link)
 {
     struct slice target = dynbuf_get(&link->target);
     struct slice text = slice_skip(dynbuf_get(&m->block), link->at);
-    if (m->kind != BLOCK_HEADING && reader_link_is_shown(target) && !says_target(text, target)) {
+    if (m->kind != BLOCK_HEADING && !is_hidden(m) && reader_link_is_shown(target) &&
+        !says_target(text, target)) {
         dynbuf_add_text(&m->block, text.n ? " (" : "(");
         dynbuf_add(&m->block, target);
         dynbuf_add_byte(&m->block, ')');
@@ -191,11 +216,28 @@ static bool is_line_break(struct slice tag)
     return slice_starts(tag, SLICE_LIT("<br")) || slice_starts(tag, SLICE_LIT("<BR"));
 }
 
+static void take_inline_tag(struct markdown *m, struct slice text)
+{
+    bool hidden = m->tags.depth > 0;
+    dynbuf_add(&m->tag, text);
+    if (text.n && text.p[text.n - 1] == '>') {
+        tags_scan(&m->tags, dynbuf_get(&m->tag));
+        m->hidden_inline = m->tags.depth > 0 && (m->hidden_inline || !hidden);
+        dynbuf_cut(&m->tag, 0);
+    }
+}
+
 static int on_text(MD_TEXTTYPE type, const MD_CHAR *p, MD_SIZE n, void *arg)
 {
     struct markdown *m = arg;
     struct slice text = {p, n};
     const char *newline = m->kind == BLOCK_ROW || m->kind == BLOCK_HEADING ? " " : "\n";
+    if (type == MD_TEXT_HTML && !m->in_html) {
+        take_inline_tag(m, text);
+    }
+    if (is_hidden(m)) {
+        return 0;
+    }
     switch (type) {
     case MD_TEXT_BR:
     case MD_TEXT_SOFTBR: dynbuf_add_text(&m->block, newline); break;
@@ -227,8 +269,10 @@ bool reader_markdown(struct outline *o, struct slice bytes, const char **ret_rea
     };
     struct markdown m = {.o = o, .kind = BLOCK_PARAGRAPH};
     dynbuf_init(&m.block, OUTLINE_MAX_BYTES);
+    dynbuf_init(&m.tag, OUTLINE_MAX_BYTES);
     bool parsed = md_parse(bytes.p, (MD_SIZE)bytes.n, &parser, &m) == 0;
     dynbuf_done(&m.block);
+    dynbuf_done(&m.tag);
     *ret_reason = parsed ? "HTML inside that is nested too deeply or too long"
                          : "the Markdown parser gave up";
     return parsed && !m.broken;

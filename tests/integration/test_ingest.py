@@ -180,9 +180,10 @@ def test_hidden_html_is_not_published(folder):
     hidden = ['style="DISPLAY:NONE"', 'style="display :none"', 'style="visibility:hidden"', 'style="font-size:0"',
               'aria-hidden="true"', "HIDDEN"]
     (folder / "h.html").write_text("<p>lanterns shown" + "".join(f"<p {how}>lanterns secret" for how in hidden))
+    (folder / "m.md").write_text("lanterns shown\n\n" + "\n\n".join(f"lanterns <b {how}>secret</b>" for how in hidden))
     ingest(folder)
     found = kb.run("search", "--store", folder.parent / "store", "--json", "lanterns").stdout
-    assert "shown" in found and "secret" not in found
+    assert found.count("shown") == 2 and "secret" not in found
 
 
 def test_an_untitled_record_has_its_id_as_title(folder):

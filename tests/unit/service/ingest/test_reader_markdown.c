@@ -27,6 +27,16 @@ static const struct {
     {"<div>\n<p>one<p>two\n</div>\n\ntext", "P:one / P:two / P:text"},
     {"<!-- secret -->\n\n<script>\nevil()\n</script>\n", ""},
     {"a | b\n", "P:a | b"},
+    {"a <span style='display:none'>no *no* <b>no</b></span>b", "P:a b"},
+    {"a <span\nHIDDEN>no [no](https://e.org) <span>no</span> `no`</span>b\n\nc", "P:a b / P:c"},
+    {"a <span hidden>no\n\nb", "P:a / P:b"},
+    {"a <!-- <span hidden> --><br hidden>b <i title='hidden'>c</i> <i data-hidden>d</i>",
+     "P:a \nb c d"},
+    {"# a <b aria-hidden=\"true\">no</b>", "H1:a"},
+    {"<div style='visibility: hidden'>\n\nno\n\n- no\n\n<div>\nno\n</div>\n\n</div>\n\nb", "P:b"},
+    {"<div hidden>\n\nno\n\n</div><p>b\n\nc", "P:b / P:c"},
+    {"<p hidden>no\n\nb", "P:b"},
+    {"<div>\n\na\n\n</div>\n\nb", "P:a / P:b"},
 };
 
 Test(reader_markdown, keeps_the_text_and_drops_the_markup)
