@@ -235,7 +235,7 @@ static bool resolve_date(struct slice date, int32_t *ret_days, char *ret_reason)
 
 bool fields_check(const struct fields *f, struct arena *arena, char ret_reason[FIELD_REASON_BYTES])
 {
-    struct document_head head;
+    struct document_head head = {.published = NO_DATE};
     return (!f->collection.p || resolve_name(f->collection, "collection", "", ret_reason)) &&
            (!f->doc_type.p || resolve_name(f->doc_type, "doc_type", "", ret_reason)) &&
            resolve_labels(f, arena, &head.scope, ret_reason) &&

@@ -100,10 +100,10 @@ static void warn(const struct publishing *p, const char *format, ...)
     const struct ingest_options *o = p->c->options;
     struct err_detail text;
     va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text.text, sizeof(text.text), format, args);
+    va_end(args);
     if (o->on_warning) {
-        va_start(args, format);
-        vsnprintf(text.text, sizeof(text.text), format, args);
-        va_end(args);
         o->on_warning(o->arg, text.text);
     }
 }

@@ -5,6 +5,7 @@
 
 #include "service/ingest/reader.h"
 
+#include <stdint.h>
 #include <strings.h>
 
 struct attribute {
@@ -124,12 +125,15 @@ static void take_tag(struct tags *t, struct slice inner)
     }
 }
 
+/* To look for tags inside one that never ends would take quadratic time. */
+static const size_t UNFINISHED = SIZE_MAX;
+
 /* Bytes of the tag or comment that begins html, its > included; 0: none does. */
 static size_t tag_size(struct slice html)
 {
     if (slice_starts(html, SLICE_LIT("<!--"))) {
         const char *end = memmem(html.p, html.n, "-->", 3);
-        return end ? (size_t)(end - html.p) + 3 : html.n;
+        return end ? (size_t)(end - html.p) + 3 : UNFINISHED;
     }
     size_t at = html.n > 1 && html.p[1] == '/' ? 2 : 1;
     if (html.p[0] != '<' || at >= html.n || !is_letter(html.p[at])) {
@@ -146,7 +150,7 @@ static size_t tag_size(struct slice html)
             quote = c;
         }
     }
-    return html.n; /* unfinished: to look for tags inside would take quadratic time */
+    return UNFINISHED;
 }
 
 size_t tags_scan(struct tags *t, struct slice html)
@@ -156,6 +160,9 @@ size_t tags_scan(struct tags *t, struct slice html)
     while (at < html.n) {
         struct slice rest = slice_skip(html, at);
         size_t n = tag_size(rest);
+        if (n == UNFINISHED) {
+            return html.n;
+        }
         at += n ? n : 1;
         if (n > 2 && rest.p[1] != '!') {
             take_tag(t, (struct slice){rest.p + 1, n - 2});
