@@ -47,21 +47,16 @@ struct budget *budget_new(const struct budget_rules *rules)
     return b;
 }
 
-static void free_all(struct lru *table)
+static void release_entry(struct lru_entry *e)
 {
-    while (lru_oldest(table)) {
-        struct lru_entry *e = lru_oldest(table);
-        lru_remove(table, e);
-        free(e);
-    }
-    lru_done(table);
+    free(e); /* the first member of a counter or a memory */
 }
 
 void budget_free(struct budget *b)
 {
     if (b) {
-        free_all(&b->counters);
-        free_all(&b->memories);
+        lru_done(&b->counters, release_entry);
+        lru_done(&b->memories, release_entry);
         pthread_mutex_destroy(&b->lock);
         free(b);
     }

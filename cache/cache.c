@@ -54,15 +54,17 @@ static void drop(struct cache *c, struct entry *e)
     entry_unref(e);
 }
 
+static void release_entry(struct lru_entry *e)
+{
+    entry_unref((struct entry *)e);
+}
+
 void cache_free(struct cache *c)
 {
     if (!c) {
         return;
     }
-    while (lru_oldest(&c->table)) {
-        drop(c, (struct entry *)lru_oldest(&c->table));
-    }
-    lru_done(&c->table);
+    lru_done(&c->table, release_entry);
     pthread_mutex_destroy(&c->lock);
     free(c);
 }

@@ -21,12 +21,6 @@ void lru_init(struct lru *l)
     l->buckets = mem_array(l->n_buckets, sizeof(struct lru_entry *));
 }
 
-void lru_done(struct lru *l)
-{
-    free(l->buckets);
-    *l = (struct lru){0};
-}
-
 static void link_newest(struct lru *l, struct lru_entry *e)
 {
     e->newer = NULL;
@@ -106,4 +100,17 @@ void lru_remove(struct lru *l, struct lru_entry *e)
     *at = e->chain;
     unlink_order(l, e);
     l->n--;
+}
+
+void lru_done(struct lru *l, void (*release)(struct lru_entry *e))
+{
+    while (l->oldest) {
+        struct lru_entry *e = l->oldest;
+        lru_remove(l, e);
+        if (release) {
+            release(e);
+        }
+    }
+    free(l->buckets);
+    *l = (struct lru){0};
 }

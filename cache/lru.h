@@ -21,8 +21,8 @@ struct lru {
 
 void lru_init(struct lru *l);
 
-/* Frees the table, not the entries. */
-void lru_done(struct lru *l);
+/* Takes every entry out, gives it to `release` (NULL: nobody), and frees the table. */
+void lru_done(struct lru *l, void (*release)(struct lru_entry *e));
 
 /* The entry of that key, made the newest; NULL where there is none. */
 struct lru_entry *lru_find(struct lru *l, const struct digest *key);

@@ -50,15 +50,17 @@ static void drop(struct token_cache *c, struct entry *e)
     entry_unref(e);
 }
 
+static void release_entry(struct lru_entry *e)
+{
+    entry_unref((struct entry *)e);
+}
+
 void token_cache_free(struct token_cache *c)
 {
     if (!c) {
         return;
     }
-    while (lru_oldest(&c->table)) {
-        drop(c, (struct entry *)lru_oldest(&c->table));
-    }
-    lru_done(&c->table);
+    lru_done(&c->table, release_entry);
     pthread_mutex_destroy(&c->lock);
     free(c);
 }

@@ -31,7 +31,7 @@ Test(lru, finds_every_entry_while_it_grows_and_shrinks)
     for (uint64_t i = 0; i < MANY; i++) {
         cr_assert_eq(lru_find(&l, &entries[i].key), i % 2 ? &entries[i] : NULL);
     }
-    lru_done(&l);
+    lru_done(&l, NULL);
 }
 
 Test(lru, the_oldest_is_the_one_least_recently_found)
@@ -52,5 +52,25 @@ Test(lru, the_oldest_is_the_one_least_recently_found)
     cr_assert_eq(lru_oldest(&l), &entries[3]);
     lru_remove(&l, &entries[3]);
     cr_assert_null(lru_oldest(&l));
-    lru_done(&l);
+    lru_done(&l, NULL);
+}
+
+static size_t released;
+
+static void count_released(struct lru_entry *e)
+{
+    (void)e;
+    released++;
+}
+
+Test(lru, gives_every_entry_back_at_the_end)
+{
+    struct lru l;
+    lru_init(&l);
+    for (uint64_t i = 0; i < MANY; i++) {
+        entries[i].key = key_of(i);
+        lru_add(&l, &entries[i]);
+    }
+    lru_done(&l, count_released);
+    cr_assert_eq(released, MANY);
 }
