@@ -88,7 +88,11 @@ static bool take_outcome(struct slice answer, long status, struct dynbuf *out,
             json_string_value(json_object_get(json_object_get(message, "error"), "message"));
         err_detail_set(detail, "the service answered HTTP %ld%s%s%s", status, reason ? ": " : "",
                        reason ? reason : "",
-                       status == 401   ? "; check --token"
+                       status == 401 ? "; the token is missing or refused: kbgate check --token "
+                                       "says why"
+                       : status == 403
+                           ? "; the token opens no documents: kbgate check --token says "
+                             "why"
                        : status == 404 ? "; --url takes the /mcp address"
                                        : "");
     }

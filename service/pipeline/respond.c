@@ -55,7 +55,14 @@ enum step_result respond_json(struct request *r, int status, enum metrics_outcom
 
 enum step_result respond_refusal(struct request *r, int status, const char *message)
 {
-    mcp_render_error(&r->body, SLICE_NONE, MCP_ERROR_REQUEST, message, SLICE_NONE);
+    if (r->in.surface == SURFACE_REST) {
+        struct json_writer w = json_writer_on(&r->body);
+        json_object_begin(&w);
+        json_member_text_z(&w, "error", message);
+        json_object_end(&w);
+    } else {
+        mcp_render_error(&r->body, SLICE_NONE, MCP_ERROR_REQUEST, message, SLICE_NONE);
+    }
     return respond_json(r, status, OUTCOME_PROTOCOL);
 }
 

@@ -15,7 +15,8 @@ enum step_result respond_empty(struct request *r, int status, enum metrics_outco
 /* 400, 401 or 403 with its challenge; on stdio a JSON-RPC error. */
 enum step_result respond_challenge(struct request *r, enum challenge c);
 
-/* E(-32600) without an id, for what is refused before the body is looked at. */
+/* What is refused before the body is looked at: JSON-RPC error -32600 without an id; on /v1/search
+ * {"error":message}. */
 enum step_result respond_refusal(struct request *r, int status, const char *message);
 
 /* The outcome in r->answer (from the engine or from the cache). */

@@ -52,6 +52,11 @@ def test_content_type_and_accept(server, token):
     assert server.request("POST", "/mcp", token, [("Content-Type", "application/json")], PING).status == 200, "no Accept at all"
 
 
+def test_rest_refuses_in_its_own_form(server, token):
+    reply = server.request("POST", "/v1/search", token, [("Content-Type", "text/plain")], '{"query":"travel"}')
+    assert reply.status == 415 and list(reply.json()) == ["error"]
+
+
 @pytest.mark.parametrize("size, status", [((1 << 20) - 1, 400), (1 << 20, 400), ((1 << 20) + 1, 413)])
 def test_body_limit(server, token, size, status):
     assert server.post(b" " * size, token).status == status
