@@ -182,8 +182,8 @@ def test_a_flood_of_unknown_kids_makes_two_fetches(make, keys):
         return ".".join([kb.b64url(json.dumps(header).encode()), *bad[1:]])
 
     counts, good = [{} for _ in range(4)], {}
-    threads = [threading.Thread(target=flood, args=(service, unknown, 5, c)) for c in counts]
-    threads.append(threading.Thread(target=flood, args=(service, lambda: known.sign(ISSUER), 5, good)))
+    threads = [threading.Thread(target=flood, args=(service, unknown, 10, c)) for c in counts]
+    threads.append(threading.Thread(target=flood, args=(service, lambda: known.sign(ISSUER), 10, good)))
     for thread in threads:
         thread.start()
     for thread in threads:
