@@ -26,7 +26,10 @@ static bool next_declaration(struct slice *style, char ret_text[DECLARATION_MAX]
         }
         char c = style->p[0];
         if (!is_space(c) && n < DECLARATION_MAX - 1) {
-            ret_text[n++] = c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+            ret_text[n++] = c;
+            if (c >= 'A' && c <= 'Z') {
+                ret_text[n - 1] = (char)(c | 0x20);
+            }
         }
         *style = slice_skip(*style, 1);
     }
