@@ -17,6 +17,8 @@
 
 #define NO_DATE INT32_MIN /* a document without a published date */
 
+enum { HIT_MATCHED_WORDS = 4 }; /* 64 bits each: one for each of TEXT_QUERY_MAX_TERMS */
+
 /* What to search: the canonical request, less top_k, which no engine ever learns. */
 struct search_query {
     struct slice text;                    /* canonical query */
@@ -39,7 +41,8 @@ struct hit {
     int32_t published;            /* days since 1970-01-01, or NO_DATE */
     uint32_t position;            /* of the chunk in its document, from 0 */
     uint64_t score;               /* the engine's, never shown */
-    const struct hit_place *also; /* by chunk_id, at most profile.also_in_max */
+    uint64_t matched[HIT_MATCHED_WORDS]; /* bit t: the hit holds hits->terms[t] in a field */
+    const struct hit_place *also;        /* by chunk_id, at most profile.also_in_max */
     size_t n_also;
 };
 
@@ -47,10 +50,17 @@ struct hits {
     struct arena arena; /* holds everything below */
     struct hit *items;  /* best first: score, then chunk_id bytewise */
     size_t n;
+    const struct slice *terms; /* search: the analysed query, as text_query_terms gives it */
+    size_t n_terms;
     bool more; /* fetch: the document has further chunks */
 };
 
 void hits_free(struct hits *h);
+
+static inline bool hit_matches(const struct hit *hit, size_t term)
+{
+    return hit->matched[term / 64] >> term % 64 & 1;
+}
 
 /* A whole document, or one chunk of it. */
 struct fetch_query {

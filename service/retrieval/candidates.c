@@ -103,7 +103,7 @@ static enum err find_equal(struct selection *s, const struct candidate *c, size_
     size_t at = 0;
     enum err e = ERR_OK;
     for (; at < s->hits->n; at++) {
-        if (s->kept[at].text_hash != r->chunks[c->chunk].text_hash) {
+        if (s->kept[at].text_hash != segment_chunk_at(r, c->chunk).text_hash) {
             continue;
         }
         struct slice text;
@@ -138,7 +138,7 @@ static enum err keep(struct selection *s, const struct candidate *c)
     struct segment_reader *r = s->q->segments[c->segment];
     struct hits *h = s->hits;
     s->kept[h->n] = (struct kept){
-        .text_hash = r->chunks[c->chunk].text_hash,
+        .text_hash = segment_chunk_at(r, c->chunk).text_hash,
         .also = arena_alloc(&h->arena, s->q->profile->also_in_max * sizeof(*c)),
     };
     enum err e =

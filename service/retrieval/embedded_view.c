@@ -127,18 +127,18 @@ static enum err load(struct segment_reader *r, const struct embedded_reader *rea
 }
 
 static enum err load_chunks(struct segment_reader *r, const struct embedded_reader *reader,
-                            const struct segment_doc *d, const struct fetch_query *q,
+                            struct segment_doc d, const struct fetch_query *q,
                             struct hits *h)
 {
     struct doc_scope scope = doc_scope_copy(&r->partition.scope, &h->arena);
     uint32_t max = q->one_chunk ? 1 : FETCH_MAX_CHUNKS;
-    uint32_t n = d->n_chunks < max ? d->n_chunks : max;
+    uint32_t n = d.n_chunks < max ? d.n_chunks : max;
     enum err e = ERR_OK;
     h->items = arena_alloc(&h->arena, n * sizeof(*h->items));
-    h->more = !q->one_chunk && d->n_chunks > n;
-    for (uint32_t i = 0; e == ERR_OK && i < d->n_chunks && h->n < n; i++) {
-        uint32_t chunk = d->first_chunk + i;
-        if (!q->one_chunk || r->chunks[chunk].position == q->position) {
+    h->more = !q->one_chunk && d.n_chunks > n;
+    for (uint32_t i = 0; e == ERR_OK && i < d.n_chunks && h->n < n; i++) {
+        uint32_t chunk = d.first_chunk + i;
+        if (!q->one_chunk || segment_chunk_at(r, chunk).position == q->position) {
             e = load(r, reader, chunk, &scope, h);
         }
     }
@@ -151,7 +151,7 @@ enum err embedded_view_fetch(struct view *v, const struct embedded_reader *reade
     uint32_t doc = 0;
     struct hits *h = mem_alloc(sizeof(*h));
     struct segment_reader *r = find_doc((struct embedded_view *)v, q, &doc);
-    enum err e = r ? load_chunks(r, reader, &r->docs[doc], q, h) : ERR_OK;
+    enum err e = r ? load_chunks(r, reader, segment_doc_at(r, doc), q, h) : ERR_OK;
     if (e != ERR_OK) {
         hits_free(h);
         return e;

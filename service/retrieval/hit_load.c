@@ -20,21 +20,21 @@ struct doc_scope doc_scope_copy(const struct doc_scope *scope, struct arena *are
 enum err hit_load(struct segment_reader *r, unsigned slot, uint32_t chunk,
                   const struct doc_scope *scope, struct arena *arena, struct hit *ret_hit)
 {
-    const struct segment_chunk *c = &r->chunks[chunk];
-    const struct segment_doc *d = &r->docs[c->doc];
+    const struct segment_chunk c = segment_chunk_at(r, chunk);
+    const struct segment_doc d = segment_doc_at(r, c.doc);
     struct slice title, source_url, text;
-    enum err e = segment_doc_texts(r, slot, c->doc, &title, &source_url);
+    enum err e = segment_doc_texts(r, slot, c.doc, &title, &source_url);
     if (e != ERR_OK) {
         return e;
     }
     *ret_hit = (struct hit){
         .scope = *scope,
         .chunk_id = segment_chunk_id(r, chunk, arena),
-        .doc_id = arena_copy(arena, d->doc_id),
+        .doc_id = arena_copy(arena, d.doc_id),
         .title = arena_copy(arena, title),
         .source_url = arena_copy(arena, source_url),
-        .published = d->published,
-        .position = c->position,
+        .published = d.published,
+        .position = c.position,
     };
     e = segment_text(r, slot, chunk, &text);
     ret_hit->text = arena_copy(arena, text);

@@ -61,7 +61,7 @@ static enum err score_term(struct scorer *s, const struct segment_reader *r,
     struct postings_cursor c;
     postings_open(&c, p->bytes, p->df, r->n_chunks);
     while (postings_next(&c)) {
-        uint64_t norm = bm25_norm(&s->model, r->chunks[c.chunk].length);
+        uint64_t norm = bm25_norm(&s->model, segment_length_at(r, c.chunk));
         s->scores[c.chunk] += bm25_contribution(weight, norm, c.tf);
     }
     return c.bad ? ERR_INTERNAL : ERR_OK;
@@ -83,7 +83,7 @@ static void collect(struct scorer *s, uint32_t segment)
     for (uint32_t chunk = 0; chunk < r->n_chunks; chunk++) {
         uint64_t score = s->scores[chunk];
         s->scores[chunk] = 0;
-        if (score && date_matches(s->q, r->docs[r->chunks[chunk].doc].published)) {
+        if (score && date_matches(s->q, segment_published_at(r, chunk))) {
             candidates_add(&s->found, (struct candidate){score, segment, chunk});
         }
     }

@@ -13,16 +13,16 @@ struct chunk_id_parts {
 
 static void split(const struct segment_reader *r, uint32_t chunk, struct chunk_id_parts *ret)
 {
-    const struct segment_chunk *c = &r->chunks[chunk];
+    const struct segment_chunk c = segment_chunk_at(r, chunk);
     size_t at = sizeof(ret->digits);
-    uint32_t rest = c->position;
+    uint32_t rest = c.position;
     do {
         ret->digits[--at] = (char)('0' + rest % 10);
         rest /= 10;
     } while (rest);
     ret->parts[0] = r->partition.scope.collection;
     ret->parts[1] = SLICE_LIT("/");
-    ret->parts[2] = r->docs[c->doc].doc_id;
+    ret->parts[2] = segment_doc_at(r, c.doc).doc_id;
     ret->parts[3] = SLICE_LIT("/");
     ret->parts[4] = (struct slice){ret->digits + at, sizeof(ret->digits) - at};
 }

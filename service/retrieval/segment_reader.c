@@ -158,7 +158,7 @@ bool segment_find_doc(const struct segment_reader *r, struct slice doc_id, uint3
     uint32_t low = 0, high = r->n_docs;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        int order = slice_cmp(r->docs[middle].doc_id, doc_id);
+        int order = slice_cmp(segment_doc_at(r, middle).doc_id, doc_id);
         if (order == 0) {
             *ret_doc = middle;
             return true;

@@ -45,6 +45,27 @@ struct segment_reader *segment_reader_open(const char *path, const struct genera
 struct segment_reader *segment_reader_ref(struct segment_reader *r);
 void segment_reader_unref(struct segment_reader *r);
 
+static inline struct segment_doc segment_doc_at(const struct segment_reader *r, uint32_t doc)
+{
+    return r->docs[doc];
+}
+
+static inline struct segment_chunk segment_chunk_at(const struct segment_reader *r, uint32_t chunk)
+{
+    return r->chunks[chunk];
+}
+
+static inline uint32_t segment_length_at(const struct segment_reader *r, uint32_t chunk)
+{
+    return r->chunks[chunk].length;
+}
+
+/* Of the chunk's document. */
+static inline int32_t segment_published_at(const struct segment_reader *r, uint32_t chunk)
+{
+    return r->docs[r->chunks[chunk].doc].published;
+}
+
 /* The postings of a term, copied into `arena`; *ret_df is 0 where no chunk holds it. */
 enum err segment_postings(struct segment_reader *r, unsigned slot, struct slice term,
                           struct arena *arena, uint32_t *ret_df, struct slice *ret_bytes);

@@ -90,14 +90,14 @@ Test(segment, what_is_written_is_read)
     cr_assert_eq(doc_scope_cmp(&r->partition.scope, &s.in.scope), 0);
     cr_assert_eq(r->n_docs, 2);
     cr_assert_eq(r->n_chunks, 4);
-    cr_assert(slice_is(r->docs[1].doc_id, "b/c.md"));
-    cr_assert_eq(r->docs[0].published, 20000);
-    cr_assert_eq(r->docs[1].published, NO_DATE);
-    cr_assert_eq(r->docs[1].first_chunk, 3);
-    cr_assert_eq(r->chunks[2].position, 10);
-    cr_assert_eq(r->chunks[3].doc, 1);
-    cr_assert_eq(r->chunks[1].text_hash, r->chunks[3].text_hash, "equal texts");
-    cr_assert_neq(r->chunks[0].text_hash, r->chunks[1].text_hash);
+    cr_assert(slice_is(segment_doc_at(r, 1).doc_id, "b/c.md"));
+    cr_assert_eq(segment_doc_at(r, 0).published, 20000);
+    cr_assert_eq(segment_doc_at(r, 1).published, NO_DATE);
+    cr_assert_eq(segment_doc_at(r, 1).first_chunk, 3);
+    cr_assert_eq(segment_chunk_at(r, 2).position, 10);
+    cr_assert_eq(segment_chunk_at(r, 3).doc, 1);
+    cr_assert_eq(segment_chunk_at(r, 1).text_hash, segment_chunk_at(r, 3).text_hash, "equal texts");
+    cr_assert_neq(segment_chunk_at(r, 0).text_hash, segment_chunk_at(r, 1).text_hash);
 
     struct slice title, url, text;
     cr_assert_eq(segment_doc_texts(r, 0, 0, &title, &url), ERR_OK);
@@ -124,9 +124,9 @@ Test(segment, fields_have_their_weights)
     sample_init(&s);
     sample_write(&s, &entry);
     struct segment_reader *r = segment_reader_open(path, &entry, 1, NULL);
-    cr_assert_eq(r->chunks[0].length, 3 + SEGMENT_TITLE_WEIGHT);
-    cr_assert_eq(r->chunks[2].length, SEGMENT_TITLE_WEIGHT);
-    cr_assert_eq(r->chunks[3].length, 1);
+    cr_assert_eq(segment_chunk_at(r, 0).length, 3 + SEGMENT_TITLE_WEIGHT);
+    cr_assert_eq(segment_chunk_at(r, 2).length, SEGMENT_TITLE_WEIGHT);
+    cr_assert_eq(segment_chunk_at(r, 3).length, 1);
     cr_assert_eq(df_of(r, "gecko", &bytes, &arena), 1);
     cr_assert(slice_eq(bytes, (struct slice){"\x00\x02", 2}));
     cr_assert_eq(df_of(r, "lynx", &bytes, &arena), 3);
