@@ -58,9 +58,9 @@ static enum err read_postings(struct scorer *s)
 static enum err score_term(struct scorer *s, const struct segment_reader *r,
                            const struct term_postings *p, uint64_t weight)
 {
-    struct postings_cursor c;
-    postings_open(&c, p->bytes, p->df, r->n_chunks);
-    while (postings_next(&c)) {
+    struct postings_reader c;
+    postings_reader_open(&c, p->bytes, p->df, r->n_chunks);
+    while (postings_reader_next(&c)) {
         uint64_t norm = bm25_norm(&s->model, segment_length_at(r, c.chunk));
         s->scores[c.chunk] += bm25_contribution(weight, norm, c.tf);
     }

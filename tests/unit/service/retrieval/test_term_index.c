@@ -32,7 +32,7 @@ static const struct term_entry *find(const char *term)
 
 Test(term_index, counts_by_chunk)
 {
-    struct postings_cursor c;
+    struct postings_reader c;
     count("lynx", 1);
     count("lynx", 2);
     count("opal", 1);
@@ -43,9 +43,9 @@ Test(term_index, counts_by_chunk)
 
     const struct term_entry *e = find("lynx");
     cr_assert_eq(e->postings.df, 2);
-    postings_open(&c, dynbuf_get(&e->postings.bytes), 2, 3);
-    cr_assert(postings_next(&c) && c.chunk == 0 && c.tf == 3);
-    cr_assert(postings_next(&c) && c.chunk == 2 && c.tf == 1);
+    postings_reader_open(&c, dynbuf_get(&e->postings.bytes), 2, 3);
+    cr_assert(postings_reader_next(&c) && c.chunk == 0 && c.tf == 3);
+    cr_assert(postings_reader_next(&c) && c.chunk == 2 && c.tf == 1);
     cr_assert_eq(find("opal")->postings.df, 1);
 }
 

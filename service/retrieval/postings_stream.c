@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Distances start at 0 for the chunk right behind the one before, so a dense list costs two bytes
  * a posting. */
-#include "service/retrieval/postings.h"
+#include "service/retrieval/postings_stream.h"
 
 #include "service/retrieval/segment_format.h"
 
@@ -50,13 +50,14 @@ void postings_add(struct postings_writer *w, uint32_t chunk, uint32_t tf)
     w->df++;
 }
 
-void postings_open(struct postings_cursor *c, struct slice bytes, uint32_t df, uint32_t n_chunks)
+void postings_reader_open(struct postings_reader *c, struct slice bytes, uint32_t df,
+                          uint32_t n_chunks)
 {
-    *c = (struct postings_cursor){.rest = bytes, .left = df, .n_chunks = n_chunks};
+    *c = (struct postings_reader){.rest = bytes, .left = df, .n_chunks = n_chunks};
     c->bad = df == 0 || df > n_chunks;
 }
 
-bool postings_next(struct postings_cursor *c)
+bool postings_reader_next(struct postings_reader *c)
 {
     if (c->bad) {
         return false;
