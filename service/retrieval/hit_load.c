@@ -22,8 +22,8 @@ enum err hit_load(struct segment_reader *r, unsigned slot, uint32_t chunk,
 {
     const struct segment_chunk c = segment_chunk_at(r, chunk);
     const struct segment_doc d = segment_doc_at(r, c.doc);
-    struct slice title, source_url, text;
-    enum err e = segment_doc_texts(r, slot, c.doc, &title, &source_url);
+    struct hit_texts texts;
+    enum err e = segment_hit_texts(r, slot, chunk, &texts);
     if (e != ERR_OK) {
         return e;
     }
@@ -31,12 +31,11 @@ enum err hit_load(struct segment_reader *r, unsigned slot, uint32_t chunk,
         .scope = *scope,
         .chunk_id = segment_chunk_id(r, chunk, arena),
         .doc_id = arena_copy(arena, d.doc_id),
-        .title = arena_copy(arena, title),
-        .source_url = arena_copy(arena, source_url),
+        .title = arena_copy(arena, texts.title),
+        .source_url = arena_copy(arena, texts.source_url),
+        .text = arena_copy(arena, texts.text),
         .published = d.published,
         .position = c.position,
     };
-    e = segment_text(r, slot, chunk, &text);
-    ret_hit->text = arena_copy(arena, text);
-    return e;
+    return ERR_OK;
 }

@@ -11,12 +11,12 @@
 
 #include <stdlib.h>
 
-enum query { READ_POSTINGS, READ_TEXT, READ_DOC, N_QUERIES };
+enum query { READ_POSTINGS, READ_TEXT, READ_HIT, N_QUERIES };
 
 static const char *const SQL[N_QUERIES] = {
     [READ_POSTINGS] = "SELECT df, postings, term FROM term WHERE hash = ?",
     [READ_TEXT] = "SELECT text FROM chunk WHERE chunk = ?",
-    [READ_DOC] = "SELECT title, source_url FROM doc WHERE doc = ?",
+    [READ_HIT] = "SELECT title, source_url, text FROM doc, chunk WHERE doc.doc = ?2 AND chunk = ?1",
 };
 
 struct segment_slot {
@@ -103,13 +103,19 @@ void segment_reader_unref(struct segment_reader *r)
     free(r);
 }
 
-/* The row with that key, or NULL; *ret_none tells whether it is just not there. */
-static sqlite3_stmt *find_row(struct segment_reader *r, unsigned slot, enum query which,
-                              uint64_t key, bool *ret_none)
+static sqlite3_stmt *start(struct segment_reader *r, unsigned slot, enum query which, uint64_t key)
 {
     sqlite3_stmt *s = r->slots[slot].queries[which];
     sqlite3_reset(s);
     sqlite3_bind_int64(s, 1, (sqlite3_int64)key);
+    return s;
+}
+
+/* The row with that key, or NULL; *ret_none tells whether it is just not there. */
+static sqlite3_stmt *find_row(struct segment_reader *r, unsigned slot, enum query which,
+                              uint64_t key, bool *ret_none)
+{
+    sqlite3_stmt *s = start(r, slot, which, key);
     int result = sqlite3_step(s);
     *ret_none = result == SQLITE_DONE;
     return result == SQLITE_ROW ? s : NULL;
@@ -143,14 +149,20 @@ enum err segment_text(struct segment_reader *r, unsigned slot, uint32_t chunk,
     return ret_text->p ? ERR_OK : ERR_INTERNAL;
 }
 
-enum err segment_doc_texts(struct segment_reader *r, unsigned slot, uint32_t doc,
-                           struct slice *ret_title, struct slice *ret_source_url)
+enum err segment_hit_texts(struct segment_reader *r, unsigned slot, uint32_t chunk,
+                           struct hit_texts *ret_texts)
 {
-    bool none = false;
-    sqlite3_stmt *row = find_row(r, slot, READ_DOC, doc, &none);
-    *ret_title = row ? segment_sqlite_bytes(row, 0) : SLICE_NONE;
-    *ret_source_url = row ? segment_sqlite_bytes(row, 1) : SLICE_NONE;
-    return ret_title->p ? ERR_OK : ERR_INTERNAL;
+    sqlite3_stmt *row = start(r, slot, READ_HIT, chunk);
+    sqlite3_bind_int64(row, 2, segment_chunk_at(r, chunk).doc);
+    if (sqlite3_step(row) != SQLITE_ROW) {
+        return ERR_INTERNAL;
+    }
+    *ret_texts = (struct hit_texts){
+        .title = segment_sqlite_bytes(row, 0),
+        .source_url = segment_sqlite_bytes(row, 1),
+        .text = segment_sqlite_bytes(row, 2),
+    };
+    return ret_texts->title.p && ret_texts->text.p ? ERR_OK : ERR_INTERNAL;
 }
 
 bool segment_find_doc(const struct segment_reader *r, struct slice doc_id, uint32_t *ret_doc)

@@ -74,9 +74,14 @@ enum err segment_postings(struct segment_reader *r, unsigned slot, struct slice 
 enum err segment_text(struct segment_reader *r, unsigned slot, uint32_t chunk,
                       struct slice *ret_text);
 
-/* A document's title and source_url, valid until the slot's next call. */
-enum err segment_doc_texts(struct segment_reader *r, unsigned slot, uint32_t doc,
-                           struct slice *ret_title, struct slice *ret_source_url);
+struct hit_texts {
+    struct slice title, source_url, text; /* source_url: SLICE_NONE if the document has none */
+};
+
+/* What a hit shows of a chunk (there is one with that number) and its document, valid until the
+ * slot's next call. */
+enum err segment_hit_texts(struct segment_reader *r, unsigned slot, uint32_t chunk,
+                           struct hit_texts *ret_texts);
 
 bool segment_find_doc(const struct segment_reader *r, struct slice doc_id, uint32_t *ret_doc);
 

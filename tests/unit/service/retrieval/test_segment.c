@@ -99,12 +99,16 @@ Test(segment, what_is_written_is_read)
     cr_assert_eq(segment_chunk_at(r, 1).text_hash, segment_chunk_at(r, 3).text_hash, "equal texts");
     cr_assert_neq(segment_chunk_at(r, 0).text_hash, segment_chunk_at(r, 1).text_hash);
 
-    struct slice title, url, text;
-    cr_assert_eq(segment_doc_texts(r, 0, 0, &title, &url), ERR_OK);
-    cr_assert(slice_is(title, "Lynx") && slice_is(url, "https://kb.example/a"));
-    cr_assert_eq(segment_doc_texts(r, 0, 1, &title, &url), ERR_OK);
-    cr_assert(title.p && title.n == 0, "an absent title is an empty one");
-    cr_assert_null(url.p, "an absent URL stays absent");
+    struct slice text;
+    struct hit_texts texts;
+    cr_assert_eq(segment_hit_texts(r, 0, 0, &texts), ERR_OK);
+    cr_assert(slice_is(texts.title, "Lynx") && slice_is(texts.source_url, "https://kb.example/a"));
+    cr_assert(slice_is(texts.text, "gecko finch gecko"));
+    cr_assert_eq(segment_hit_texts(r, 0, 3, &texts), ERR_OK);
+    cr_assert(texts.title.p && texts.title.n == 0, "an absent title is an empty one");
+    cr_assert_null(texts.source_url.p, "an absent URL stays absent");
+    cr_assert_eq(segment_hit_texts(r, 0, 2, &texts), ERR_OK);
+    cr_assert(texts.text.p && texts.text.n == 0);
     cr_assert_eq(segment_text(r, 0, 0, &text), ERR_OK);
     cr_assert(slice_is(text, "gecko finch gecko"));
     cr_assert_eq(segment_text(r, 0, 2, &text), ERR_OK);
