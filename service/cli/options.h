@@ -55,6 +55,6 @@ int options_usage_error(const struct command *c, const char *format, ...)
 int command_failed(const struct command *c, const char *reason);
 
 extern const struct command COMMAND_SERVE, COMMAND_STDIO, COMMAND_INGEST, COMMAND_SEARCH,
-    COMMAND_TOKEN, COMMAND_CHECK, COMMAND_VERSION;
+    COMMAND_TOKEN, COMMAND_CHECK, COMMAND_EVAL, COMMAND_VERSION;
 
 #endif
