@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* asks: the requests of one case, made before it runs, so that both versions are asked the same. */
+#ifndef TESTS_HIDDEN_ASKS_H
+#define TESTS_HIDDEN_ASKS_H
+
+#include "service/pipeline/request.h"
+#include "tests/unit/hidden/world.h"
+
+enum { MAX_ASKS = 128 };
+
+struct ask {
+    struct request_input in;
+    bool searches;     /* and may find something */
+    bool names_veiled; /* repeats a hidden id, so the answer may too */
+    /* An ask of the same bytes but for this name, which nobody has: the answers are the same but
+     * for the name. 0: none. */
+    size_t twin;
+    struct slice name;
+};
+
+struct asks {
+    struct ask items[MAX_ASKS];
+    size_t n;
+    struct author *author;
+    struct slice authorization;
+};
+
+/* items[0] reads kb://index. */
+void asks_draw(struct asks *list, const struct world *before, const struct world *after);
+
+#endif
