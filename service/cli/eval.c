@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct command *const PARTS[] = {&EVAL_RETRIEVAL, &EVAL_ABSTAIN, &EVAL_FREEZE,
-                                              &EVAL_LINT};
+static const struct command *const PARTS[] = {&EVAL_RETRIEVAL};
 
 enum { N_PARTS = sizeof(PARTS) / sizeof(PARTS[0]) };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A segment is built beside its place and renamed into it: a file under a final name is always
- * whole. Nothing is live before CURRENT is switched, so whatever an interrupted run leaves is swept
- * up by the next one. */
+/* A segment's files are built beside their places and renamed into them: a file under a final name
+ * is always whole. Nothing is live before CURRENT is switched, so whatever an interrupted run
+ * leaves is swept up by the next one. */
 #include "service/ingest/publish.h"
 
 #include "service/base/mem.h"
@@ -157,41 +157,51 @@ static void warn_of_losses(const struct publishing *p)
 
 /* Segments */
 
-/* The live entry with that scope and content, if its file is unharmed. */
+static bool is_unharmed(const struct segment_paths *paths, const struct segment_files *files)
+{
+    struct digest texts, index;
+    return store_digest(paths->texts, &texts, NULL) && digest_eq(&texts, &files->texts) &&
+           store_digest(paths->index, &index, NULL) && digest_eq(&index, &files->index);
+}
+
+/* The live entry with that scope and content, if its files are unharmed. */
 static const struct generation_entry *find_live(const struct publishing *p,
                                                 const struct doc_scope *scope,
-                                                const struct digest *content, const char *path)
+                                                const struct digest *content,
+                                                const struct segment_paths *paths)
 {
     for (size_t i = 0; i < p->live.n; i++) {
         const struct generation_entry *e = &p->live.entries[i];
-        struct digest file;
         if (digest_eq(&e->partition.content, content) &&
             doc_scope_cmp(&e->partition.scope, scope) == 0) {
-            return store_digest(path, &file, NULL) && digest_eq(&file, &e->file) ? e : NULL;
+            return is_unharmed(paths, &e->files) ? e : NULL;
         }
     }
     return NULL;
 }
 
-static bool build(const struct segment_input *in, const struct digest *content, const char *path,
-                  struct digest *ret_file, struct err_detail *detail)
+static bool move(const char *from, const char *to, struct err_detail *detail)
 {
-    char fresh[STORE_PATH_MAX];
-    int n = snprintf(fresh, sizeof(fresh), "%s.new", path);
-    if (n < 0 || (size_t)n >= sizeof(fresh)) {
-        err_detail_set(detail, "the store's path is too long");
+    if (rename(from, to) != 0) {
+        err_detail_set(detail, "%s: cannot rename: %s", from, strerror(errno));
         return false;
     }
-    unlink(fresh); /* of an interrupted run */
-    if (!segment_write(in, content, fresh, ret_file, detail)) {
-        unlink(fresh);
+    return true;
+}
+
+static bool build(const struct segment_input *in, const struct digest *content,
+                  const struct segment_paths *paths, const struct segment_paths *fresh,
+                  struct segment_files *ret_files, struct err_detail *detail)
+{
+    unlink(fresh->texts); /* of an interrupted run */
+    unlink(fresh->index);
+    if (!segment_write(in, content, fresh, ret_files, detail)) {
+        unlink(fresh->texts);
+        unlink(fresh->index);
         return false;
     }
-    if (rename(fresh, path) != 0) {
-        err_detail_set(detail, "%s: cannot rename: %s", fresh, strerror(errno));
-        return false;
-    }
-    return store_sync_parent(path, detail);
+    return move(fresh->texts, paths->texts, detail) && move(fresh->index, paths->index, detail) &&
+           store_sync_parent(paths->index, detail);
 }
 
 static uint64_t count_chunks(const struct segment_input *in)
@@ -208,19 +218,23 @@ static bool add_partition(struct publishing *p, size_t begin, size_t end, struct
     struct segment_input in = {
         .scope = *scope_at(p, begin), .docs = p->docs + begin, .n_docs = end - begin};
     struct generation_entry *entry = &p->entries[p->n++];
-    char path[STORE_PATH_MAX];
+    struct segment_paths paths, fresh;
     *entry = (struct generation_entry){
         .partition = {.scope = in.scope, .n_docs = in.n_docs, .n_chunks = count_chunks(&in)}};
     segment_content_digest(&in, &entry->partition.content);
-    generation_segment_path(p->c->options->store_dir, &entry->partition.content, path,
-                            sizeof(path));
-    const struct generation_entry *live = find_live(p, &in.scope, &entry->partition.content, path);
+    const struct digest *content = &entry->partition.content;
+    if (!generation_segment_paths(p->c->options->store_dir, content, "", &paths) ||
+        !generation_segment_paths(p->c->options->store_dir, content, ".new", &fresh)) {
+        err_detail_set(detail, "the store's path is too long");
+        return false;
+    }
+    const struct generation_entry *live = find_live(p, &in.scope, content, &paths);
     if (live) {
-        entry->file = live->file;
+        entry->files = live->files;
         return true;
     }
     p->report->built++;
-    return build(&in, &entry->partition.content, path, &entry->file, detail);
+    return build(&in, content, &paths, &fresh, &entry->files, detail);
 }
 
 static bool add_partitions(struct publishing *p, struct err_detail *detail)

@@ -14,7 +14,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { FORMAT = 1, MANIFEST_MAX_BYTES = 64 * 1024 * 1024 };
+enum { FORMAT = 2, MANIFEST_MAX_BYTES = 64 * 1024 * 1024 };
 
 /* Reading */
 
@@ -80,16 +80,16 @@ static bool read_entry(const json_t *object, struct arena *arena,
     return json_is_object(object) && read_name(object, "collection", arena, &p->scope.collection) &&
            read_name(object, "doc_type", arena, &p->scope.doc_type) &&
            read_labels(object, arena, &p->scope) && read_digest(object, "content", &p->content) &&
-           read_digest(object, "file", &ret_entry->file) &&
+           read_digest(object, "texts_sha256", &ret_entry->files.texts) &&
+           read_digest(object, "index_sha256", &ret_entry->files.index) &&
            read_count(object, "documents", &p->n_docs) &&
            read_count(object, "chunks", &p->n_chunks);
 }
 
 static bool read_entries(const json_t *root, struct generation *g)
 {
-    const json_t *format = json_object_get(root, "format");
     const json_t *list = json_object_get(root, "segments");
-    if (!json_is_integer(format) || json_integer_value(format) != FORMAT || !json_is_array(list)) {
+    if (!json_is_array(list)) {
         return false;
     }
     g->n = json_array_size(list);
@@ -104,6 +104,28 @@ static bool read_entries(const json_t *root, struct generation *g)
     return true;
 }
 
+static bool refuse(const char *path, struct err_detail *detail)
+{
+    err_detail_set(detail, "%s: not a generation file", path);
+    return false;
+}
+
+/* Nothing of another format is carried over: its segments cannot be read, and an ingest of some
+ * collections must not lose the others. */
+static bool check_format(const json_t *root, const char *path, const char *store_dir,
+                         struct err_detail *detail)
+{
+    const json_t *format = json_object_get(root, "format");
+    if (!json_is_integer(format) || json_integer_value(format) == FORMAT) {
+        return json_is_integer(format) || refuse(path, detail);
+    }
+    err_detail_set(detail,
+                   "%s: written by another version of kbgate (format %lld, not %d); remove the "
+                   "folder %s and run kbgate ingest again",
+                   path, (long long)json_integer_value(format), FORMAT, store_dir);
+    return false;
+}
+
 bool generation_read_named(const char *store_dir, const char *name,
                            struct generation *ret_generation, struct err_detail *detail)
 {
@@ -114,11 +136,9 @@ bool generation_read_named(const char *store_dir, const char *name,
     bool good = generation_file_path(store_dir, name, path) && store_read(path, &text, detail);
     if (good) {
         json_t *root = json_loadb(dynbuf_get(&text).p, text.n, JSON_REJECT_DUPLICATES, NULL);
-        good = read_entries(root, &g);
+        good = check_format(root, path, store_dir, detail) &&
+               (read_entries(root, &g) || refuse(path, detail));
         json_decref(root);
-        if (!good) {
-            err_detail_set(detail, "%s: not a generation file of format %d", path, FORMAT);
-        }
     }
     dynbuf_done(&text);
     if (!good) {
@@ -233,7 +253,8 @@ static void write_entry(struct json_writer *w, const struct generation_entry *e)
     }
     json_array_end(w);
     write_digest(w, "content", &p->content);
-    write_digest(w, "file", &e->file);
+    write_digest(w, "texts_sha256", &e->files.texts);
+    write_digest(w, "index_sha256", &e->files.index);
     json_member_int(w, "documents", (int64_t)p->n_docs);
     json_member_int(w, "chunks", (int64_t)p->n_chunks);
     json_object_end(w);

@@ -2,8 +2,9 @@
 /* generation: the list of live segments of a store, published by one atomic rename.
  *
  *   STORE/CURRENT                      the name of the live generation file and a newline
- *   STORE/generations/<n>.json         {"format":1,"segments":[{…}]}, n counts up
- *   STORE/segments/<content hex>.seg   named by content, so an unchanged partition is never rebuilt
+ *   STORE/generations/<n>.json         {"format":2,"segments":[{…}]}, n counts up
+ *   STORE/segments/<content hex>.seg   a segment's texts; named by content, so that an unchanged
+ *   STORE/segments/<content hex>.idx   partition is never rebuilt; and its index
  *   STORE/lock                         held (flock) by the one writer
  *
  * Blocking: yes. */
@@ -12,11 +13,17 @@
 
 #include "service/base/arena.h"
 #include "service/base/err.h"
+#include "service/retrieval/store_files.h"
 #include "service/retrieval/view.h"
+
+/* The SHA-256 of each file of a segment. */
+struct segment_files {
+    struct digest texts, index;
+};
 
 struct generation_entry {
     struct partition partition;
-    struct digest file; /* SHA-256 of the segment file */
+    struct segment_files files;
 };
 
 struct generation {
@@ -45,8 +52,13 @@ bool generation_publish(const char *store_dir, const struct generation_entry *en
  * name, and leftovers of an interrupted ingest. The caller holds the lock. */
 void generation_collect(const char *store_dir, size_t keep);
 
-/* STORE/segments/<content hex>.seg in `ret_path`. */
-void generation_segment_path(const char *store_dir, const struct digest *content, char *ret_path,
-                             size_t path_size);
+/* Where the files of a segment are; `suffix` goes behind both names. False where a path is too
+ * long. */
+struct segment_paths {
+    char texts[STORE_PATH_MAX], index[STORE_PATH_MAX];
+};
+
+bool generation_segment_paths(const char *store_dir, const struct digest *content,
+                              const char *suffix, struct segment_paths *ret_paths);
 
 #endif

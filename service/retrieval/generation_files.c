@@ -41,14 +41,35 @@ bool generation_file_path(const char *store_dir, const char *name, char ret_path
     return store_path(dir, store_dir, "generations") && store_path(ret_path, dir, name);
 }
 
-void generation_segment_path(const char *store_dir, const struct digest *content, char *ret_path,
-                             size_t path_size)
+enum { SEGMENT_NAME_MAX = 80 };
+
+static void segment_name(const struct digest *content, const char *ending,
+                         char ret_name[SEGMENT_NAME_MAX])
 {
     struct dynbuf hex;
     dynbuf_init(&hex, sizeof(struct digest) * 2);
     digest_add_hex(&hex, content);
-    snprintf(ret_path, path_size, "%s/segments/%.*s.seg", store_dir, (int)hex.n, hex.p);
+    snprintf(ret_name, SEGMENT_NAME_MAX, "%.*s%s", (int)hex.n, hex.p, ending);
     dynbuf_done(&hex);
+}
+
+static bool segment_path(const char *store_dir, const char *name, const char *suffix,
+                         char ret_path[STORE_PATH_MAX])
+{
+    int n = snprintf(ret_path, STORE_PATH_MAX, "%s/segments/%s%s", store_dir, name, suffix);
+    return n > 0 && n < STORE_PATH_MAX;
+}
+
+static const char TEXTS[] = ".seg", INDEX[] = ".idx";
+
+bool generation_segment_paths(const char *store_dir, const struct digest *content,
+                              const char *suffix, struct segment_paths *ret_paths)
+{
+    char texts[SEGMENT_NAME_MAX], index[SEGMENT_NAME_MAX];
+    segment_name(content, TEXTS, texts);
+    segment_name(content, INDEX, index);
+    return segment_path(store_dir, texts, suffix, ret_paths->texts) &&
+           segment_path(store_dir, index, suffix, ret_paths->index);
 }
 
 struct numbers {
@@ -107,7 +128,7 @@ bool generation_next_name(const char *store_dir, char ret_name[GENERATION_NAME_M
 
 /* Names of files to keep, in one folder. */
 struct keep {
-    char (*names)[80];
+    char (*names)[SEGMENT_NAME_MAX];
     size_t n;
 };
 
@@ -122,9 +143,11 @@ static void keep_generation(struct keep *generations, struct keep *segments,
 {
     keep_add(generations, g->name);
     for (size_t i = 0; i < g->n; i++) {
-        char path[80];
-        generation_segment_path("", &g->entries[i].partition.content, path, sizeof(path));
-        keep_add(segments, path + strlen("/segments/"));
+        char name[SEGMENT_NAME_MAX];
+        segment_name(&g->entries[i].partition.content, TEXTS, name);
+        keep_add(segments, name);
+        segment_name(&g->entries[i].partition.content, INDEX, name);
+        keep_add(segments, name);
     }
 }
 

@@ -17,7 +17,7 @@ struct term_postings {
 
 struct scorer {
     const struct lexical_query *q;
-    struct arena arena;
+    struct segment_term *terms;
     struct term_postings *postings; /* [segment * n_terms + term] */
     uint64_t *df;                   /* of each term, summed */
     struct bm25 model;
@@ -44,8 +44,7 @@ static enum err read_postings(struct scorer *s)
         }
         for (size_t t = 0; t < q->n_terms; t++) {
             struct term_postings *p = &s->postings[i * q->n_terms + t];
-            enum err e = segment_postings(q->segments[i], q->slot, q->terms[t], &s->arena, &p->df,
-                                          &p->bytes);
+            enum err e = segment_postings(q->segments[i], &s->terms[t], &p->df, &p->bytes);
             if (e != ERR_OK) {
                 return e;
             }
@@ -58,11 +57,11 @@ static enum err read_postings(struct scorer *s)
 static enum err score_term(struct scorer *s, const struct segment_reader *r,
                            const struct term_postings *p, uint64_t weight)
 {
-    struct postings_reader c;
-    postings_reader_open(&c, p->bytes, p->df, r->n_chunks);
-    while (postings_reader_next(&c)) {
+    struct postings_cursor c;
+    postings_open(&c, p->bytes, p->df, r->n_chunks);
+    while (postings_next(&c)) {
         uint64_t norm = bm25_norm(&s->model, segment_length_at(r, c.chunk));
-        s->scores[c.chunk] += bm25_contribution(weight, norm, c.tf);
+        s->scores[c.chunk] += bm25_contribution(weight, norm, postings_tf(&c));
     }
     return c.bad ? ERR_INTERNAL : ERR_OK;
 }
@@ -137,6 +136,10 @@ enum err lexical_search(const struct lexical_query *q, struct hits **ret_hits)
     struct bm25_statistics statistics = sum_statistics(q);
     bm25_init(&s.model, q->profile, &statistics);
     s.postings = mem_array(q->n_segments * q->n_terms, sizeof(*s.postings));
+    s.terms = mem_array(q->n_terms, sizeof(*s.terms));
+    for (size_t t = 0; t < q->n_terms; t++) {
+        s.terms[t] = segment_term_of(q->terms[t]);
+    }
     s.df = mem_array(q->n_terms, sizeof(*s.df));
     s.scores = mem_array(largest_segment(q), sizeof(*s.scores));
     enum err e = score_all(&s);
@@ -147,6 +150,6 @@ enum err lexical_search(const struct lexical_query *q, struct hits **ret_hits)
     free(s.postings);
     free(s.df);
     free(s.scores);
-    arena_done(&s.arena);
+    free(s.terms);
     return e;
 }

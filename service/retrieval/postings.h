@@ -10,7 +10,6 @@
 #define RETRIEVAL_POSTINGS_H
 
 #include "service/base/dynbuf.h"
-#include "service/retrieval/postings_stream.h"
 
 enum {
     POSTINGS_BLOCK = 128,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* segment: one partition's content version as one immutable file, and what goes into it.
+/* segment: one partition's content version as two immutable files, and what goes into them.
  *
  * Blocking: yes; for ingest. The reader's side is segment_reader.h. */
 #ifndef RETRIEVAL_SEGMENT_H
@@ -8,6 +8,7 @@
 #include "scope/filter.h"
 #include "service/base/err.h"
 #include "service/retrieval/backend.h"
+#include "service/retrieval/generation.h"
 
 struct chunk_input {
     uint32_t position;    /* ascending in its document */
@@ -34,9 +35,11 @@ struct segment_input {
  * order (the caller sorts). */
 void segment_content_digest(const struct segment_input *in, struct digest *ret_content);
 
-/* Writes the segment to `path` (must not exist), fsyncs it and returns the SHA-256 of the file.
- * False with a reason (disk full, a term-hash collision …); a partial file may be left. */
-bool segment_write(const struct segment_input *in, const struct digest *content, const char *path,
-                   struct digest *ret_file, struct err_detail *detail);
+/* Writes the segment's files (which must not exist), fsyncs them and returns the SHA-256 of each.
+ * The same input gives the same bytes. False with a reason (disk full …); partial files may be
+ * left. Thread: any, each with its own files. */
+bool segment_write(const struct segment_input *in, const struct digest *content,
+                   const struct segment_paths *paths, struct segment_files *ret_files,
+                   struct err_detail *detail);
 
 #endif

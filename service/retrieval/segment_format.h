@@ -1,41 +1,111 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* segment_format: what the writer and the reader of a segment file agree on.
+/* segment_format: what the writer and the reader of a segment's two files agree on.
  *
- *   meta(key, value)      format, analysis_version, content, collection, doc_type, chunk_info …
- *   label(label, name)    the partition's labels, sorted
- *   doc(doc, …)           in the order of doc_id; its chunks are first_chunk .. + n_chunks - 1
- *   chunk(chunk, text)    in the order of (doc_id, position), numbered from 0
- *   term(hash, term, df, postings)
- * A changed format takes another file suffix (generation_segment_path), so that a file is never
- * reused under the wrong one. */
+ * The texts file (.seg) is an SQLite database:
+ *   meta(key, value)              format, content, collection, doc_type, n_docs, n_chunks
+ *   label(label, name)            the partition's labels, sorted
+ *   doc(doc, title, source_url)   numbered from 0 in the order of doc_id
+ *   chunk(chunk, text)            numbered from 0 in the order of (doc_id, position)
+ *
+ * The index file (.idx) is read where it is mapped: a header and sections, each aligned to 8 bytes,
+ * whose places follow from the counts in the header. Integers are least significant byte first.
+ *   lengths   4 bytes a chunk
+ *   chunks    a chunk: doc 4, position 4, text hash 8
+ *   docs      a document, and one row behind the last: where its id begins 8, published 4, its
+ *             first chunk 4; both begin and end with the next row
+ *   ids       the document ids, one behind the other
+ *   records   a term: its length 1, df and the size of its postings as varints, term, postings
+ *   slots     a hash table with open addressing: 0, or a fingerprint 3 and a record's place + 1, 5
+ * A changed form of either file takes another generation format too, so that a file is never taken
+ * over under the wrong one. */
 #ifndef RETRIEVAL_SEGMENT_FORMAT_H
 #define RETRIEVAL_SEGMENT_FORMAT_H
 
 #include "service/base/slice.h"
+#include "service/digest/digest.h"
 
 #include <stdint.h>
 
 enum {
-    SEGMENT_FORMAT = 1,
+    SEGMENT_FORMAT = 2,
 
     /* How much an occurrence counts, by field; the title counts in each chunk of its document. */
     SEGMENT_TITLE_WEIGHT = 2,
     SEGMENT_CONTEXT_WEIGHT = 1,
     SEGMENT_TEXT_WEIGHT = 1,
 
-    SEGMENT_TF_MAX = 65535,                   /* a larger weighted term frequency counts as this */
-    SEGMENT_LENGTH_MAX = (1 << 20) - 1,       /* a longer chunk counts as this long */
-    SEGMENT_MAX_CHUNKS = 1 << 24,             /* more do not go into one segment */
-    SEGMENT_BLOB_MAX_BYTES = 900000000,       /* below SQLite's own 10^9 */
-    SEGMENT_CHUNK_INFO_BYTES = 4 + 4 + 4 + 8, /* doc, position, length, text hash */
+    SEGMENT_TF_MAX = 65535,             /* a larger weighted term frequency counts as this */
+    SEGMENT_LENGTH_MAX = (1 << 20) - 1, /* a longer chunk counts as this long */
+    SEGMENT_MAX_CHUNKS = 1 << 24,       /* more do not go into one segment */
+    SEGMENT_TEXT_MAX_BYTES = 900000000, /* of one text; below SQLite's own 10^9 */
+
+    SEGMENT_HEADER_BYTES = 88,
+    SEGMENT_LENGTH_BYTES = 4,
+    SEGMENT_CHUNK_BYTES = 16,
+    SEGMENT_DOC_BYTES = 16,
+    SEGMENT_SLOT_BYTES = 8,
+    SEGMENT_FINGERPRINT_BITS = 24,
+    SEGMENT_VARINT_MAX_BYTES = 5,
 };
+
+#define SEGMENT_INDEX_MAGIC "kbgate-i"
+
+/* What the header says, and what the places of the sections follow from. */
+struct segment_header {
+    struct digest content;
+    uint64_t total_length;
+    uint32_t n_docs, n_chunks;
+    uint32_t n_terms, n_slots; /* more slots than terms, so that a search of the table ends */
+    uint64_t id_bytes;
+    uint64_t record_bytes; /* a multiple of 8 */
+};
+
+struct segment_layout {
+    uint64_t lengths, chunks, docs, ids, records, slots, size;
+};
+
+/* False where the sizes are too large for any file. */
+bool segment_layout_of(const struct segment_header *h, struct segment_layout *ret_layout);
 
 /* The first 8 bytes of SHA-256: keys terms and finds equal texts. Cheap hashes let an author of
  * documents make terms collide; this one does not. */
 uint64_t segment_hash(struct slice bytes);
 
-/* Integers in chunk_info, least significant byte first. */
+/* Where the search for a term begins. `seed` is segment_seed of the content, so that whoever writes
+ * a document cannot aim its terms at one place of the table before all of the content is known. */
+static inline uint32_t segment_slot_of(uint64_t hash, uint64_t seed, uint32_t n_slots)
+{
+    uint64_t mixed = (hash ^ seed) * 0x9E3779B97F4A7C15u;
+    return (uint32_t)((mixed >> 32) * n_slots >> 32);
+}
+
+uint64_t segment_seed(const struct digest *content);
+
+static inline uint32_t segment_fingerprint(uint64_t hash)
+{
+    return (uint32_t)(hash & ((1u << SEGMENT_FINGERPRINT_BITS) - 1));
+}
+
+/* Byte order is spelt out, so that a segment can be copied between machines; compilers make one
+ * load of it. */
+static inline uint32_t segment_get_u32(const char *at)
+{
+    const unsigned char *p = (const unsigned char *)at;
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline uint64_t segment_get_u64(const char *at)
+{
+    const unsigned char *p = (const unsigned char *)at;
+    return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
+           (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 |
+           (uint64_t)p[7] << 56;
+}
+
 void segment_put(char *at, uint64_t value, size_t n_bytes);
-uint64_t segment_get(const char *at, size_t n_bytes);
+
+/* 7 bits a byte, the lowest first; a set top bit says that more follow. */
+void segment_add_varint(struct dynbuf *out, uint32_t value);
+bool segment_read_varint(struct slice *rest, uint32_t *ret_value);
 
 #endif

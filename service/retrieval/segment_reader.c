@@ -11,10 +11,9 @@
 
 #include <stdlib.h>
 
-enum query { READ_POSTINGS, READ_TEXT, READ_HIT, N_QUERIES };
+enum query { READ_TEXT, READ_HIT, N_QUERIES };
 
 static const char *const SQL[N_QUERIES] = {
-    [READ_POSTINGS] = "SELECT df, postings, term FROM term WHERE hash = ?",
     [READ_TEXT] = "SELECT text FROM chunk WHERE chunk = ?",
     [READ_HIT] = "SELECT title, source_url, text FROM doc, chunk WHERE doc.doc = ?2 AND chunk = ?1",
 };
@@ -57,28 +56,33 @@ static bool check_file(const char *path, const struct digest *expected, struct e
     return true;
 }
 
-static bool open_all(struct segment_reader *r, const char *path,
+static bool open_all(struct segment_reader *r, const struct segment_paths *paths,
                      const struct generation_entry *entry, struct err_detail *detail)
 {
-    bool good = check_file(path, &entry->file, detail);
+    bool good = check_file(paths->texts, &entry->files.texts, detail);
     for (unsigned i = 0; good && i < r->n_slots; i++) {
-        good = open_slot(&r->slots[i], path, detail);
+        good = open_slot(&r->slots[i], paths->texts, detail);
     }
-    return good && segment_load(r, r->slots[0].db, path, entry, detail);
+    return good && segment_load(r, r->slots[0].db, paths->texts, entry, detail) &&
+           segment_index_open(&r->index, paths->index, entry, detail);
 }
 
-struct segment_reader *segment_reader_open(const char *path, const struct generation_entry *entry,
-                                           unsigned n_slots, struct err_detail *detail)
+struct segment_reader *segment_reader_open(const struct segment_paths *paths,
+                                           const struct generation_entry *entry, unsigned n_slots,
+                                           struct err_detail *detail)
 {
     struct segment_reader *r = mem_alloc(sizeof(*r));
     r->refs = 1;
-    r->file = entry->file;
+    r->files = entry->files;
     r->n_slots = n_slots;
     r->slots = mem_array(n_slots, sizeof(*r->slots));
-    if (!open_all(r, path, entry, detail)) {
+    if (!open_all(r, paths, entry, detail)) {
         segment_reader_unref(r);
         return NULL;
     }
+    r->n_docs = r->index.header.n_docs;
+    r->n_chunks = r->index.header.n_chunks;
+    r->total_length = r->index.header.total_length;
     return r;
 }
 
@@ -97,8 +101,7 @@ void segment_reader_unref(struct segment_reader *r)
         close_slot(&r->slots[i]);
     }
     free(r->slots);
-    free(r->docs);
-    free(r->chunks);
+    segment_index_close(&r->index);
     arena_done(&r->arena);
     free(r);
 }
@@ -121,23 +124,9 @@ static sqlite3_stmt *find_row(struct segment_reader *r, unsigned slot, enum quer
     return result == SQLITE_ROW ? s : NULL;
 }
 
-enum err segment_postings(struct segment_reader *r, unsigned slot, struct slice term,
-                          struct arena *arena, uint32_t *ret_df, struct slice *ret_bytes)
+struct segment_term segment_term_of(struct slice text)
 {
-    bool none = false;
-    sqlite3_stmt *row = find_row(r, slot, READ_POSTINGS, segment_hash(term), &none);
-    *ret_df = 0;
-    *ret_bytes = SLICE_NONE;
-    if (!row || !slice_eq(segment_sqlite_bytes(row, 2), term)) {
-        return row || none ? ERR_OK : ERR_INTERNAL;
-    }
-    sqlite3_int64 df = sqlite3_column_int64(row, 0);
-    if (df < 1 || df > r->n_chunks) {
-        return ERR_INTERNAL;
-    }
-    *ret_df = (uint32_t)df;
-    *ret_bytes = arena_copy(arena, segment_sqlite_bytes(row, 1));
-    return ERR_OK;
+    return (struct segment_term){text, segment_hash(text)};
 }
 
 enum err segment_text(struct segment_reader *r, unsigned slot, uint32_t chunk,

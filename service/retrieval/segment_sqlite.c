@@ -73,7 +73,7 @@ static void restrict_connection(sqlite3 *db)
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, SEGMENT_BLOB_MAX_BYTES + 1000);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, SEGMENT_TEXT_MAX_BYTES + 1000);
     sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, SQL_MAX_BYTES);
     sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 10);
     sqlite3_limit(db, SQLITE_LIMIT_COMPOUND_SELECT, 1);

@@ -11,7 +11,8 @@
 
 static bool is_entry(const struct segment_reader *r, const struct generation_entry *e)
 {
-    return digest_eq(&r->file, &e->file) &&
+    return digest_eq(&r->files.texts, &e->files.texts) &&
+           digest_eq(&r->files.index, &e->files.index) &&
            digest_eq(&r->partition.content, &e->partition.content) &&
            doc_scope_cmp(&r->partition.scope, &e->partition.scope) == 0 &&
            r->partition.n_docs == e->partition.n_docs &&
@@ -41,13 +42,16 @@ static struct segment_reader *open_segment(const char *store_dir, const struct g
                                            const struct snapshot *previous, unsigned n_slots,
                                            struct err_detail *detail)
 {
-    char path[STORE_PATH_MAX];
+    struct segment_paths paths;
     struct segment_reader *open = find_open(previous, e);
     if (open) {
         return segment_reader_ref(open);
     }
-    generation_segment_path(store_dir, &e->partition.content, path, sizeof(path));
-    return segment_reader_open(path, e, n_slots, detail);
+    if (!generation_segment_paths(store_dir, &e->partition.content, "", &paths)) {
+        err_detail_set(detail, "the store's path is too long");
+        return NULL;
+    }
+    return segment_reader_open(&paths, e, n_slots, detail);
 }
 
 struct snapshot *snapshot_open(const char *store_dir, const struct generation *g,

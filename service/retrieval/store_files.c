@@ -65,16 +65,39 @@ static bool write_all(int fd, struct slice bytes)
     return true;
 }
 
-bool store_write_new(const char *path, struct slice bytes, struct err_detail *detail)
+static bool write_new(const char *path, const struct slice *parts, size_t n, struct hasher *h,
+                      struct err_detail *detail)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) {
         return fail(detail, "create", path);
     }
-    bool good = (write_all(fd, bytes) && fsync(fd) == 0) || fail(detail, "write", path);
+    bool good = true;
+    for (size_t i = 0; good && i < n; i++) {
+        good = write_all(fd, parts[i]);
+        if (h) {
+            hasher_bytes(h, parts[i]);
+        }
+    }
+    good = (good && fsync(fd) == 0) || fail(detail, "write", path);
     if (close(fd) != 0 && good) {
         good = fail(detail, "write", path);
     }
+    return good;
+}
+
+bool store_write_new(const char *path, struct slice bytes, struct err_detail *detail)
+{
+    return write_new(path, &bytes, 1, NULL, detail);
+}
+
+bool store_write_parts(const char *path, const struct slice *parts, size_t n,
+                       struct digest *ret_digest, struct err_detail *detail)
+{
+    struct hasher h;
+    hasher_init(&h);
+    bool good = write_new(path, parts, n, &h, detail);
+    hasher_done(&h, ret_digest);
     return good;
 }
 

@@ -19,6 +19,10 @@ bool store_make_dir(const char *path, struct err_detail *detail);
 /* Writes a new file (path must not exist) and fsyncs it. */
 bool store_write_new(const char *path, struct slice bytes, struct err_detail *detail);
 
+/* The same from parts, one behind the other; returns the SHA-256 of the whole. */
+bool store_write_parts(const char *path, const struct slice *parts, size_t n,
+                       struct digest *ret_digest, struct err_detail *detail);
+
 /* fsync of a file or a folder. */
 bool store_sync(const char *path, struct err_detail *detail);
 

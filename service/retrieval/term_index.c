@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Terms are found by a cheap hash while counting (once an occurrence) and get the strong one of the
- * file format only at the end (once a term). */
+/* Terms are found by a cheap hash while counting (once an occurrence); the strong one of the file
+ * is taken at the end (once a term). Postings wait as varints in one pool: a large partition has
+ * more of them than fit into memory as numbers, and more terms than allocations are cheap for. */
 #include "service/retrieval/term_index.h"
 
 #include "service/base/mem.h"
@@ -11,20 +12,23 @@
 enum { FIRST_SLOTS = 1024 };
 
 /* FNV-1a, folded: the low bits choose the slot. */
-static size_t slot_hash(struct slice term)
+static uint32_t slot_hash(struct slice term)
 {
     uint64_t h = 0xCBF29CE484222325u;
     for (size_t i = 0; i < term.n; i++) {
         h = (h ^ (unsigned char)term.p[i]) * 0x100000001B3u;
     }
-    return (size_t)(h ^ h >> 32);
+    return (uint32_t)(h ^ h >> 32);
 }
 
-static uint32_t *find_slot(const struct term_index *x, struct slice term)
+static uint32_t *find_slot(const struct term_index *x, struct slice term, uint32_t hash)
 {
-    size_t at = slot_hash(term) & (x->n_slots - 1);
-    while (x->slots[at] && !slice_eq(x->entries[x->slots[at] - 1].term, term)) {
-        at = (at + 1) & (x->n_slots - 1);
+    size_t at = hash & (x->n_slots - 1);
+    for (; x->slots[at]; at = (at + 1) & (x->n_slots - 1)) {
+        const struct term_entry *e = &x->entries[x->slots[at] - 1];
+        if (e->slot_hash == hash && slice_eq(e->term, term)) {
+            break;
+        }
     }
     return &x->slots[at];
 }
@@ -35,7 +39,11 @@ static void grow_slots(struct term_index *x)
     x->n_slots = x->n_slots ? 2 * x->n_slots : FIRST_SLOTS;
     x->slots = mem_array(x->n_slots, sizeof(*x->slots));
     for (size_t i = 0; i < x->n; i++) {
-        *find_slot(x, x->entries[i].term) = (uint32_t)i + 1;
+        size_t at = x->entries[i].slot_hash & (x->n_slots - 1);
+        while (x->slots[at]) {
+            at = (at + 1) & (x->n_slots - 1);
+        }
+        x->slots[at] = (uint32_t)i + 1;
     }
 }
 
@@ -53,9 +61,7 @@ void term_index_init(struct term_index *x)
 
 void term_index_done(struct term_index *x)
 {
-    for (size_t i = 0; i < x->n; i++) {
-        postings_writer_done(&x->entries[i].postings);
-    }
+    byte_runs_done(&x->runs);
     free(x->entries);
     free(x->slots);
     free(x->touched);
@@ -68,14 +74,14 @@ uint32_t term_index_id(struct term_index *x, struct slice term)
     if (2 * (x->n + 1) > x->n_slots) {
         grow_slots(x);
     }
-    uint32_t *slot = find_slot(x, term);
+    uint32_t hash = slot_hash(term);
+    uint32_t *slot = find_slot(x, term, hash);
     if (!*slot) {
         if (x->n == x->cap) {
             grow_entries(x);
         }
-        struct term_entry *entry = &x->entries[x->n++];
-        *entry = (struct term_entry){.term = arena_copy(&x->arena, term)};
-        postings_writer_init(&entry->postings, SEGMENT_BLOB_MAX_BYTES);
+        x->entries[x->n++] =
+            (struct term_entry){.term = arena_copy(&x->arena, term), .slot_hash = hash};
         *slot = (uint32_t)x->n;
     }
     return *slot - 1;
@@ -95,12 +101,23 @@ void term_index_count(struct term_index *x, uint32_t id, uint32_t weight)
     x->length += weight;
 }
 
+/* Distances are below SEGMENT_MAX_CHUNKS, so that a bit is free to say that the frequency is 1. */
+static void add_posting(struct term_index *x, struct term_entry *entry, uint32_t chunk)
+{
+    uint32_t distance = chunk - entry->next_chunk;
+    byte_runs_add_varint(&x->runs, &entry->run, distance << 1 | (entry->tf == 1));
+    if (entry->tf != 1) {
+        byte_runs_add_varint(&x->runs, &entry->run, entry->tf);
+    }
+    entry->next_chunk = chunk + 1;
+    entry->df++;
+    entry->tf = 0;
+}
+
 uint32_t term_index_end_chunk(struct term_index *x, uint32_t chunk)
 {
     for (size_t i = 0; i < x->n_touched; i++) {
-        struct term_entry *entry = &x->entries[x->touched[i]];
-        postings_add(&entry->postings, chunk, entry->tf);
-        entry->tf = 0;
+        add_posting(x, &x->entries[x->touched[i]], chunk);
     }
     uint64_t length = x->length > SEGMENT_LENGTH_MAX ? SEGMENT_LENGTH_MAX : x->length;
     x->n_touched = 0;
@@ -108,37 +125,16 @@ uint32_t term_index_end_chunk(struct term_index *x, uint32_t chunk)
     return (uint32_t)length;
 }
 
-void term_index_hash(struct term_index *x)
+void term_index_postings(const struct term_index *x, uint32_t id, struct posting *ret_postings)
 {
-    for (size_t i = 0; i < x->n; i++) {
-        x->entries[i].hash = segment_hash(x->entries[i].term);
+    const struct term_entry *entry = &x->entries[id];
+    struct byte_run_reader r = byte_run_read(&x->runs, &entry->run);
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < entry->df; i++) {
+        uint32_t head = byte_run_next_varint(&r);
+        uint32_t chunk = next + (head >> 1);
+        ret_postings[i] =
+            (struct posting){.chunk = chunk, .tf = head & 1 ? 1 : byte_run_next_varint(&r)};
+        next = chunk + 1;
     }
-}
-
-static int by_hash(const void *a, const void *b)
-{
-    int64_t ha = (int64_t)((const struct term_entry *)a)->hash;
-    int64_t hb = (int64_t)((const struct term_entry *)b)->hash;
-    return (ha > hb) - (ha < hb);
-}
-
-bool term_index_sort(struct term_index *x, struct err_detail *detail)
-{
-    if (x->n) {
-        qsort(x->entries, x->n, sizeof(*x->entries), by_hash);
-    }
-    for (size_t i = 0; i < x->n; i++) {
-        const struct term_entry *e = &x->entries[i];
-        if (e->postings.bytes.failed) {
-            err_detail_set(detail, "term \"%.*s\" has too many occurrences for one partition",
-                           (int)e->term.n, e->term.p);
-            return false;
-        }
-        if (i > 0 && e->hash == e[-1].hash) {
-            err_detail_set(detail, "terms \"%.*s\" and \"%.*s\" have the same 64-bit hash",
-                           (int)e[-1].term.n, e[-1].term.p, (int)e->term.n, e->term.p);
-            return false;
-        }
-    }
-    return true;
 }

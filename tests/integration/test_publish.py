@@ -3,9 +3,10 @@
 
 import re
 import shutil
-import sqlite3
 import threading
 import time
+
+import pytest
 
 import corpus
 import service as kb
@@ -85,25 +86,33 @@ def flip(path, offset):
     path.write_bytes(data)
 
 
-def postings_offset(path) -> int:
-    """Where the bytes of one postings blob stand in the file."""
-    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
-        blob = db.execute("SELECT postings FROM term ORDER BY length(postings) DESC LIMIT 1").fetchone()[0]
-    offset = path.read_bytes().find(blob)
-    assert offset > 0
-    return offset
-
-
-def test_a_flipped_byte_is_found_named_and_never_served(tmp_path, own_server):
+@pytest.mark.parametrize("ending", ["seg", "idx"])
+def test_a_flipped_byte_is_found_named_and_never_served(tmp_path, own_server, ending):
     store, folder = tmp_path / "store", tmp_path / "source"
     publish(store, folder, 0)
-    segment = next((store / "segments").glob("*.seg"))
-    flip(segment, postings_offset(segment))
+    segment = next((store / "segments").glob(f"*.{ending}"))
+    flip(segment, segment.stat().st_size * 2 // 3)
     server = own_server(start=False, store=store)
     done = kb.run("serve", "--config", server.config, check=False)
     assert done.returncode == 1 and segment.name in done.stderr
     done = kb.run("search", "--store", store, "travel", check=False)
     assert done.returncode == 1 and segment.name in done.stderr and not done.stdout
+
+
+def test_a_store_of_another_version_is_refused_and_kept(tmp_path, own_server):
+    store, folder = tmp_path / "store", tmp_path / "source"
+    publish(store, folder, 0)
+    manifest = store / "generations" / (store / "CURRENT").read_text().strip()
+    manifest.write_text(manifest.read_text().replace('"format":2', '"format":1'))
+    before = {path: path.read_bytes() for path in store.rglob("*") if path.is_file()}
+    server = own_server(start=False, store=store)
+    for command in (("serve", "--config", server.config), ("search", "--store", store, "travel"),
+                    ("ingest", "--store", store, folder, "--collection", "notes", "--doc-type", "note",
+                     "--label", "public")):
+        done = kb.run(*command, check=False)
+        assert done.returncode == 1 and not done.stdout
+        assert "run kbgate ingest again" in done.stderr and str(store) in done.stderr
+    assert {path: path.read_bytes() for path in store.rglob("*") if path.is_file()} == before
 
 
 def test_a_damaged_new_version_leaves_the_old_one_serving(tmp_path, own_server):
@@ -115,9 +124,9 @@ def test_a_damaged_new_version_leaves_the_old_one_serving(tmp_path, own_server):
     other = tmp_path / "other"
     shutil.copytree(store, other)
     publish(other, folder, 1)
-    fresh = next(p for p in (other / "segments").glob("*.seg") if not (store / "segments" / p.name).exists())
+    fresh = next(p for p in (other / "segments").glob("*.idx") if not (store / "segments" / p.name).exists())
     flip(fresh, fresh.stat().st_size // 2)
-    for name in (other / "segments").glob("*.seg"):
+    for name in (other / "segments").iterdir():
         shutil.copy(name, store / "segments" / name.name)
     for name in (other / "generations").iterdir():
         shutil.copy(name, store / "generations" / name.name)

@@ -31,6 +31,7 @@ def fault(name, what, suites, *changes):
 AUTH = ["unit_auth:!(jws_verify|jwks|token_mutation)/*", "unit_auth"]
 SCOPE, CACHE, PIPELINE, YAML = ["unit_scope"], ["unit_cache"], ["unit_service_pipeline"], ["unit_service_yaml", "unit_scope"]
 EMBEDDED = ["unit_service_retrieval:embedded*/*"]
+INDEX = ["unit_service_retrieval:@(segment|segment_index|lexical)/*"]
 FENCE = ["unit_service_retrieval:@(fence|shape|shape_passages)/*"]
 
 # --- the token: shape and header ---
@@ -204,6 +205,16 @@ fault("statistics_of_everything", "hidden documents count in the statistics", EM
 fault("fetch_past_the_view", "a document is fetched by id from any partition", EMBEDDED,
       ("service/retrieval/embedded_view.c", "    for (size_t i = 0; i < e->view.n_partitions; i++) {\n        if (slice_eq(e->view.partitions[i].scope.collection, q->collection) &&\n            segment_find_doc(e->segments[i], q->doc_id, ret_doc)) {\n            return e->segments[i];\n",
        "    for (size_t i = 0; i < e->snapshot->n; i++) {\n        struct segment_reader *r = e->snapshot->segments[i];\n        if (slice_eq(r->partition.scope.collection, q->collection) &&\n            segment_find_doc(r, q->doc_id, ret_doc)) {\n            return r;\n"))
+fault("index_not_hashed", "an index file is served whatever its SHA-256", INDEX,
+      ("service/retrieval/segment_index.c", "return digest_eq(&found, expected) ||", "return found.bytes[0] == expected->bytes[0] || true ||"))
+fault("index_of_other_content", "an index is taken for another content's", INDEX,
+      ("service/retrieval/segment_index.c", "return digest_eq(&h->content, &expected->content) && h->n_docs", "return h->n_docs"))
+fault("term_by_hash_alone", "a term is whatever has its hash", INDEX,
+      ("service/retrieval/segment_index.c", "if (slice_eq(r.term, term->text)) {", "if (r.term.n > 0) {"))
+fault("record_past_the_end", "a record's postings may reach past the records", INDEX,
+      ("service/retrieval/segment_index.c", "rest.n < n || rest.n - n < n_postings", "rest.n < n"))
+fault("document_of_any_chunk", "a chunk may name any document", INDEX,
+      ("service/retrieval/segment_index.c", "good = c.doc == doc &&", "good ="))
 fault("fence_without_key", "the fence's tag needs no secret", FENCE,
       ("service/retrieval/fence.c", "digest_hmac(key, parts,", 'digest_hmac(slice_of(key.p ? LABEL : ""), parts,'))
 fault("fence_without_text", "the fence's tag is the same for every text", FENCE,

@@ -647,19 +647,21 @@ Test(ingest, a_harmed_segment_is_built_again)
     cr_assert(run(&b, "notes"));
     snprintf(before, sizeof(before), "%s", live(&b));
     struct generation g;
-    char path[1024];
+    struct segment_paths paths;
     cr_assert(generation_read(b.store.path, &g, NULL));
-    generation_segment_path(b.store.path, &g.entries[0].partition.content, path, sizeof(path));
+    cr_assert(generation_segment_paths(b.store.path, &g.entries[0].partition.content, "", &paths));
     generation_done(&g);
-    FILE *f = fopen(path, "r+b");
-    cr_assert_not_null(f);
-    fputc('X', f);
-    fclose(f);
-    cr_assert(run(&b, "notes"), "%s", b.detail.text);
-    cr_expect_eq(b.report.built, 1);
-    cr_expect_str_eq(live(&b), before);
-    cr_assert(run(&b, "notes"));
-    cr_expect_eq(b.report.built, 0);
+    for (int i = 0; i < 2; i++) {
+        FILE *f = fopen(i ? paths.index : paths.texts, "r+b");
+        cr_assert_not_null(f);
+        fputc('X', f);
+        fclose(f);
+        cr_assert(run(&b, "notes"), "%s", b.detail.text);
+        cr_expect_eq(b.report.built, 1);
+        cr_expect_str_eq(live(&b), before);
+        cr_assert(run(&b, "notes"));
+        cr_expect_eq(b.report.built, 0);
+    }
     stop(&b);
 }
 
@@ -702,6 +704,6 @@ Test(ingest, one_generation_is_kept_for_a_rollback)
     }
     cr_expect_str_eq(b.report.generation, "4.json");
     cr_expect_eq(count_files(folder_at(&b.store, "generations")), 2);
-    cr_expect_eq(count_files(folder_at(&b.store, "segments")), 2);
+    cr_expect_eq(count_files(folder_at(&b.store, "segments")), 4);
     stop(&b);
 }

@@ -205,7 +205,7 @@ MAYBE_UNUSED int corpus_by_scope_and_id(const void *a, const void *b)
 MAYBE_UNUSED void store_add_segment(const char *store, const struct segment_input *in,
                                     struct generation_entry *entry)
 {
-    char path[4096];
+    struct segment_paths paths;
     struct err_detail why = {{0}};
     entry->partition.scope = in->scope;
     entry->partition.n_docs = in->n_docs;
@@ -213,9 +213,10 @@ MAYBE_UNUSED void store_add_segment(const char *store, const struct segment_inpu
         entry->partition.n_chunks += in->docs[i].n_chunks;
     }
     segment_content_digest(in, &entry->partition.content);
-    generation_segment_path(store, &entry->partition.content, path, sizeof(path));
-    unlink(path);
-    bool good = segment_write(in, &entry->partition.content, path, &entry->file, &why);
+    cr_assert(generation_segment_paths(store, &entry->partition.content, "", &paths));
+    unlink(paths.texts);
+    unlink(paths.index);
+    bool good = segment_write(in, &entry->partition.content, &paths, &entry->files, &why);
     cr_assert(good, "%s", why.text);
 }
 

@@ -596,10 +596,8 @@ Test(embedded, requests_finish_on_their_generation)
     b->ops->free(b);
 }
 
-static void flip_byte(const struct digest *content, long at)
+static void flip_byte(const char *path, long at)
 {
-    char path[4096];
-    generation_segment_path(store, content, path, sizeof(path));
     FILE *f = fopen(path, "r+");
     cr_assert(f);
     cr_assert_eq(fseek(f, at, SEEK_SET), 0);
@@ -619,14 +617,16 @@ Test(embedded, a_damaged_generation_is_named_and_the_old_one_stays)
     store_publish(store, &corpus);
     struct generation g;
     cr_assert(generation_read(store, &g, NULL));
-    flip_byte(&g.entries[0].partition.content, 9000);
+    struct segment_paths paths;
+    cr_assert(generation_segment_paths(store, &g.entries[0].partition.content, "", &paths));
+    flip_byte(paths.index, 100);
 
     for (int i = 0; i < 3; i++) {
         struct err_detail why = {{0}};
         bool switched = true;
         cr_assert(!embedded_refresh(b, &switched, &why));
         cr_assert(!switched);
-        cr_assert(strstr(why.text, ".seg") && strstr(why.text, "damaged"), "%s", why.text);
+        cr_assert(strstr(why.text, ".idx") && strstr(why.text, "damaged"), "%s", why.text);
     }
     struct view *v = view_of(b, filter_owner());
     struct search_query q = query_for("opal");
@@ -637,7 +637,7 @@ Test(embedded, a_damaged_generation_is_named_and_the_old_one_stays)
 
     struct err_detail why = {{0}};
     cr_assert_null(embedded_open(store, &profile, NULL, &why), "and a start is refused");
-    cr_assert(strstr(why.text, ".seg"), "%s", why.text);
+    cr_assert(strstr(why.text, ".idx"), "%s", why.text);
 
     corpus_add_text(&corpus, scope, "3", "", "opal opal opal");
     store_publish(store, &corpus);
@@ -656,12 +656,12 @@ Test(embedded, unchanged_segments_are_shared)
     struct backend *b = open_store();
     struct generation g;
     cr_assert(generation_read(store, &g, NULL));
-    char path[4096], kept[4200];
-    generation_segment_path(store, &g.entries[0].partition.content, path, sizeof(path));
+    struct segment_paths paths;
+    cr_assert(generation_segment_paths(store, &g.entries[0].partition.content, "", &paths));
     corpus_add_text(&corpus, corpus_scope(&corpus, "b", "note", "public"), "2", "", "opal");
     store_publish(store, &corpus);
-    snprintf(kept, sizeof(kept), "%s.away", path);
-    cr_assert_eq(rename(path, kept), 0);
+    flip_byte(paths.texts, 1000);
+    cr_assert_eq(unlink(paths.index), 0);
     struct err_detail why = {{0}};
     cr_assert(embedded_refresh(b, NULL, &why), "%s", why.text);
     struct view *v = view_of(b, filter_owner());

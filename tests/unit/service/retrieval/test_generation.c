@@ -31,7 +31,8 @@ static struct generation_entry entry(const char *collection, size_t n_labels, co
             .n_chunks = 5,
         }};
     digest_of(slice_of(content), &e.partition.content);
-    digest_of(SLICE_LIT("file"), &e.file);
+    digest_of(SLICE_LIT("texts"), &e.files.texts);
+    digest_of(SLICE_LIT("index"), &e.files.index);
     return e;
 }
 
@@ -74,16 +75,19 @@ static void get(const char *name, char *ret_text, size_t size)
 
 static void put_segment(const struct generation_entry *e)
 {
-    char path[4096];
-    generation_segment_path(store, &e->partition.content, path, sizeof(path));
-    put(path + strlen(store) + 1, "segment");
+    struct segment_paths paths;
+    cr_assert(generation_segment_paths(store, &e->partition.content, "", &paths));
+    put(paths.texts + strlen(store) + 1, "texts");
+    put(paths.index + strlen(store) + 1, "index");
 }
 
 static bool has_segment(const struct generation_entry *e)
 {
-    char path[4096];
-    generation_segment_path(store, &e->partition.content, path, sizeof(path));
-    return access(path, F_OK) == 0;
+    struct segment_paths paths;
+    cr_assert(generation_segment_paths(store, &e->partition.content, "", &paths));
+    bool texts = access(paths.texts, F_OK) == 0, index = access(paths.index, F_OK) == 0;
+    cr_assert_eq(texts, index, "both or none");
+    return texts;
 }
 
 Test(generation, an_absent_store_is_an_empty_generation)
@@ -107,7 +111,8 @@ Test(generation, what_is_published_is_read)
     for (size_t i = 0; i < 3; i++) {
         cr_assert_eq(doc_scope_cmp(&g.entries[i].partition.scope, &entries[i].partition.scope), 0);
         cr_assert(digest_eq(&g.entries[i].partition.content, &entries[i].partition.content));
-        cr_assert(digest_eq(&g.entries[i].file, &entries[i].file));
+        cr_assert(digest_eq(&g.entries[i].files.texts, &entries[i].files.texts));
+        cr_assert(digest_eq(&g.entries[i].files.index, &entries[i].files.index));
         cr_assert_eq(g.entries[i].partition.n_docs, 2);
         cr_assert_eq(g.entries[i].partition.n_chunks, 5);
     }
@@ -157,8 +162,9 @@ Test(generation, a_damaged_manifest_is_refused_and_named)
     static const struct {
         const char *from, *to;
     } cases[] = {
-        {"{\"format\":1", "{\"format\":2"},
-        {"{\"format\":1", "{\"format\":\"1\""},
+        {"{\"format\":2", "{\"format\":3"},
+        {"{\"format\":2", "{\"format\":\"2\""},
+        {"{\"format\":2,", "{"},
         {"\"segments\"", "\"segment\""},
         {"\"collection\":\"a\"", "\"collection\":\"\""},
         {"\"collection\":\"a\"", "\"collection\":\"../a\""},
@@ -172,7 +178,9 @@ Test(generation, a_damaged_manifest_is_refused_and_named)
         {"\"documents\":2", "\"documents\":-2"},
         {"\"chunks\":5", "\"chunks\":5.5"},
         {"\"content\":\"", "\"content\":\"0"},
-        {"\"file\":\"", "\"file\":\"G"},
+        {"\"texts_sha256\":\"", "\"texts_sha256\":\"G"},
+        {"\"index_sha256\":\"", "\"index_sha256\":\"G"},
+        {"\"index_sha256\"", "\"file\""},
         {"]}\n", "]\n"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -188,6 +196,28 @@ Test(generation, a_damaged_manifest_is_refused_and_named)
     put("generations/1.json", good);
     cr_assert(generation_read(store, &g, NULL));
     generation_done(&g);
+}
+
+/* Nothing is taken over from a store of another version, and nothing is lost in silence. */
+Test(generation, another_format_is_refused_with_what_to_do)
+{
+    struct generation g;
+    static const char *const formats[] = {"1", "3", "-1", "99999999999999"};
+    struct generation_entry e = entry("a", 0, "1");
+    publish(&e, 1);
+    put_segment(&e);
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+        struct err_detail why = {{0}};
+        char text[128];
+        snprintf(text, sizeof(text), "{\"format\":%s,\"segments\":[]}\n", formats[i]);
+        put("generations/1.json", text);
+        cr_assert(!generation_read(store, &g, &why));
+        cr_assert(strstr(why.text, "generations/1.json") && strstr(why.text, "another version") &&
+                      strstr(why.text, "run kbgate ingest again"),
+                  "%s", why.text);
+        generation_collect(store, 0);
+        cr_assert(has_segment(&e), "its files are not ours to sweep");
+    }
 }
 
 Test(generation, current_names_a_generation_and_nothing_else)
@@ -264,12 +294,14 @@ Test(generation, collecting_keeps_what_is_named)
     publish(&c, 1);     /* 3 */
     put_segment(&a), put_segment(&b), put_segment(&c), put_segment(&stray);
     put("segments/half.seg-journal", "");
+    put("segments/half.idx.new", "");
     put("generations/9.json", "{");
 
     generation_collect(store, 1);
     cr_assert(has_segment(&a) && has_segment(&b) && has_segment(&c));
     cr_assert(!has_segment(&stray));
-    cr_assert(!exists("segments/half.seg-journal") && !exists("generations/9.json"));
+    cr_assert(!exists("segments/half.seg-journal") && !exists("segments/half.idx.new") &&
+              !exists("generations/9.json"));
     cr_assert(!exists("generations/1.json") && exists("generations/2.json") &&
               exists("generations/3.json"));
 

@@ -2,8 +2,10 @@
 #include "service/retrieval/segment.h"
 
 #include "corpus.h"
+#include "service/retrieval/postings.h"
 #include "service/retrieval/segment_format.h"
 #include "service/retrieval/segment_reader.h"
+#include "service/retrieval/segment_write.h"
 #include "service/retrieval/store_files.h"
 
 #include <fcntl.h>
@@ -11,13 +13,20 @@
 
 static char *folder;
 static struct corpus corpus;
-static char path[4096];
+static struct segment_paths paths;
+static char *const files[] = {paths.texts, paths.index};
+
+static void name_files(const char *name)
+{
+    snprintf(paths.texts, sizeof(paths.texts), "%s/%s.seg", folder, name);
+    snprintf(paths.index, sizeof(paths.index), "%s/%s.idx", folder, name);
+}
 
 static void setup(void)
 {
     folder = folder_new();
     corpus_init(&corpus);
-    snprintf(path, sizeof(path), "%s/x.seg", folder);
+    name_files("x");
 }
 
 static void teardown(void)
@@ -63,18 +72,32 @@ static void sample_init(struct sample *s)
 static void sample_write(const struct sample *s, struct generation_entry *ret_entry)
 {
     struct err_detail why = {{0}};
-    *ret_entry = (struct generation_entry){{s->in.scope, {{0}}, 2, 4}, {{0}}};
+    *ret_entry = (struct generation_entry){.partition = {s->in.scope, {{0}}, 2, 4}};
     segment_content_digest(&s->in, &ret_entry->partition.content);
-    bool good = segment_write(&s->in, &ret_entry->partition.content, path, &ret_entry->file, &why);
+    bool good =
+        segment_write(&s->in, &ret_entry->partition.content, &paths, &ret_entry->files, &why);
     cr_assert(good, "%s", why.text);
 }
 
-static uint32_t df_of(struct segment_reader *r, const char *term, struct slice *ret_bytes,
-                      struct arena *arena)
+/* The chunks that hold a term and how often: "chunk:tf …". */
+static const char *postings_of(const struct segment_reader *r, const char *term)
 {
+    static char text[256];
     uint32_t df = 0;
-    cr_assert_eq(segment_postings(r, 0, slice_of(term), arena, &df, ret_bytes), ERR_OK);
-    return df;
+    struct slice bytes;
+    struct postings_cursor c;
+    const struct segment_term t = segment_term_of(slice_of(term));
+    size_t n = 0;
+    text[0] = 0;
+    cr_assert_eq(segment_postings(r, &t, &df, &bytes), ERR_OK);
+    if (df) {
+        postings_open(&c, bytes, df, r->n_chunks);
+        while (postings_next(&c)) {
+            n += (size_t)snprintf(text + n, sizeof(text) - n, "%u:%u ", c.chunk, postings_tf(&c));
+        }
+        cr_assert(!c.bad);
+    }
+    return text;
 }
 
 Test(segment, what_is_written_is_read)
@@ -84,7 +107,7 @@ Test(segment, what_is_written_is_read)
     struct err_detail why = {{0}};
     sample_init(&s);
     sample_write(&s, &entry);
-    struct segment_reader *r = segment_reader_open(path, &entry, 1, &why);
+    struct segment_reader *r = segment_reader_open(&paths, &entry, 1, &why);
     cr_assert(r, "%s", why.text);
 
     cr_assert_eq(doc_scope_cmp(&r->partition.scope, &s.in.scope), 0);
@@ -123,22 +146,17 @@ Test(segment, fields_have_their_weights)
 {
     struct sample s;
     struct generation_entry entry;
-    struct arena arena = {0};
-    struct slice bytes;
     sample_init(&s);
     sample_write(&s, &entry);
-    struct segment_reader *r = segment_reader_open(path, &entry, 1, NULL);
+    struct segment_reader *r = segment_reader_open(&paths, &entry, 1, NULL);
     cr_assert_eq(segment_chunk_at(r, 0).length, 3 + SEGMENT_TITLE_WEIGHT);
     cr_assert_eq(segment_chunk_at(r, 2).length, SEGMENT_TITLE_WEIGHT);
     cr_assert_eq(segment_chunk_at(r, 3).length, 1);
-    cr_assert_eq(df_of(r, "gecko", &bytes, &arena), 1);
-    cr_assert(slice_eq(bytes, (struct slice){"\x00\x02", 2}));
-    cr_assert_eq(df_of(r, "lynx", &bytes, &arena), 3);
-    cr_assert(slice_eq(bytes, (struct slice){"\x00\x02\x00\x02\x00\x02", 6}));
-    cr_assert_eq(df_of(r, "finch", &bytes, &arena), 2, "the context is indexed");
-    cr_assert_eq(df_of(r, "tapir", &bytes, &arena), 0);
+    cr_assert_str_eq(postings_of(r, "gecko"), "0:2 ");
+    cr_assert_str_eq(postings_of(r, "lynx"), "0:2 1:2 2:2 ");
+    cr_assert_str_eq(postings_of(r, "finch"), "0:1 1:1 ", "the context is indexed");
+    cr_assert_str_eq(postings_of(r, "tapir"), "");
     segment_reader_unref(r);
-    arena_done(&arena);
 }
 
 Test(segment, chunk_ids_compare_as_whole_texts)
@@ -160,10 +178,12 @@ Test(segment, chunk_ids_compare_as_whole_texts)
             docs[j] = corpus.docs[first + j].input;
         }
         struct segment_input in = {scope, docs, 7};
-        struct generation_entry entry = {{scope, {{0}}, 7, 84}, {{0}}};
-        snprintf(path, sizeof(path), "%s/%zu.seg", folder, i);
-        cr_assert(segment_write(&in, &entry.partition.content, path, &entry.file, NULL));
-        readers[i] = segment_reader_open(path, &entry, 1, NULL);
+        struct generation_entry entry = {.partition = {scope, {{0}}, 7, 84}};
+        char name[8];
+        snprintf(name, sizeof(name), "%zu", i);
+        name_files(name);
+        cr_assert(segment_write(&in, &entry.partition.content, &paths, &entry.files, NULL));
+        readers[i] = segment_reader_open(&paths, &entry, 1, NULL);
         cr_assert(readers[i]);
     }
     for (int round = 0; round < 20000; round++) {
@@ -188,7 +208,7 @@ Test(segment, positions_are_compared_as_texts)
     struct arena arena = {0};
     sample_init(&s);
     sample_write(&s, &entry);
-    struct segment_reader *r = segment_reader_open(path, &entry, 1, NULL);
+    struct segment_reader *r = segment_reader_open(&paths, &entry, 1, NULL);
     cr_assert(slice_is(segment_chunk_id(r, 2, &arena), "kb/a.md/10"));
     cr_assert(slice_is(segment_chunk_id(r, 3, &arena), "kb/b/c.md/7"));
     cr_assert_gt(segment_chunk_cmp(r, 2, r, 1), 0, "10 behind 1");
@@ -267,7 +287,8 @@ Test(segment, content_digest_is_the_same_everywhere)
 Test(segment, refuses_unsorted_or_empty_documents)
 {
     struct sample s;
-    struct digest d, file;
+    struct digest d;
+    struct segment_files written;
     struct err_detail why = {{0}};
     static const struct chunk_input twice[] = {{3, {"x", 1}, {NULL, 0}}, {3, {"y", 1}, {NULL, 0}}};
     for (int i = 0; i < 4; i++) {
@@ -282,10 +303,11 @@ Test(segment, refuses_unsorted_or_empty_documents)
             break;
         }
         segment_content_digest(&s.in, &d);
-        cr_assert(!segment_write(&s.in, &d, path, &file, &why), "case %d", i);
+        cr_assert(!segment_write(&s.in, &d, &paths, &written, &why), "case %d", i);
         cr_assert(strstr(why.text, "document a") || strstr(why.text, "document b/c.md"), "%s",
                   why.text);
-        cr_assert_neq(access(path, F_OK), 0, "no file is left");
+        cr_assert_neq(access(paths.texts, F_OK), 0, "no file is left");
+        cr_assert_neq(access(paths.index, F_OK), 0, "no file is left");
     }
 }
 
@@ -293,13 +315,16 @@ Test(segment, never_writes_over_a_file)
 {
     struct sample s;
     struct generation_entry entry;
-    struct digest file;
+    struct segment_files written;
     struct err_detail why = {{0}};
     sample_init(&s);
     sample_write(&s, &entry);
-    cr_assert(!segment_write(&s.in, &entry.partition.content, path, &file, &why));
+    cr_assert(!segment_write(&s.in, &entry.partition.content, &paths, &written, &why));
     cr_assert(strstr(why.text, "x.seg"), "%s", why.text);
-    struct segment_reader *r = segment_reader_open(path, &entry, 1, &why);
+    cr_assert(
+        !segment_write_index(&s.in, &entry.partition.content, paths.index, &written.index, &why));
+    cr_assert(strstr(why.text, "x.idx"), "%s", why.text);
+    struct segment_reader *r = segment_reader_open(&paths, &entry, 1, &why);
     cr_assert(r, "%s", why.text);
     segment_reader_unref(r);
 }
@@ -307,15 +332,16 @@ Test(segment, never_writes_over_a_file)
 Test(segment, a_folder_that_is_not_there_is_named)
 {
     struct sample s;
-    struct digest d = {{0}}, file;
+    struct digest d = {{0}};
+    struct segment_files written;
     struct err_detail why = {{0}};
     sample_init(&s);
-    snprintf(path, sizeof(path), "%s/none/x.seg", folder);
-    cr_assert(!segment_write(&s.in, &d, path, &file, &why));
+    name_files("none/x");
+    cr_assert(!segment_write(&s.in, &d, &paths, &written, &why));
     cr_assert(strstr(why.text, "none/x.seg"), "%s", why.text);
 }
 
-static void flip(off_t at, unsigned char mask)
+static void flip(const char *path, off_t at, unsigned char mask)
 {
     unsigned char byte = 0;
     int fd = open(path, O_RDWR);
@@ -325,25 +351,43 @@ static void flip(off_t at, unsigned char mask)
     close(fd);
 }
 
+static char *read_file(const char *path, off_t size)
+{
+    char *bytes = mem_alloc((size_t)size + 1);
+    int fd = open(path, O_RDONLY);
+    cr_assert_eq(read(fd, bytes, (size_t)size), size);
+    close(fd);
+    return bytes;
+}
+
+static void write_file(const char *path, const char *bytes, off_t size)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    cr_assert_eq(write(fd, bytes, (size_t)size), size);
+    close(fd);
+}
+
 Test(segment, one_flipped_byte_anywhere_is_noticed)
 {
     struct sample s;
     struct generation_entry entry;
-    struct stat st;
     sample_init(&s);
     sample_write(&s, &entry);
-    cr_assert_eq(stat(path, &st), 0);
     unsigned samples = 0;
-    for (off_t at = 0; at < st.st_size; at += at < 128 || at > st.st_size - 128 ? 1 : 61) {
-        struct err_detail why = {{0}};
-        unsigned char mask = (unsigned char)(1u << (samples++ % 8));
-        flip(at, mask);
-        cr_assert_null(segment_reader_open(path, &entry, 1, &why), "byte %ld", (long)at);
-        cr_assert(strstr(why.text, "x.seg"), "%s", why.text);
-        flip(at, mask);
+    for (size_t i = 0; i < 2; i++) {
+        struct stat st;
+        cr_assert_eq(stat(files[i], &st), 0);
+        for (off_t at = 0; at < st.st_size; at += at < 512 || at > st.st_size - 128 ? 1 : 61) {
+            struct err_detail why = {{0}};
+            unsigned char mask = (unsigned char)(1u << (samples++ % 8));
+            flip(files[i], at, mask);
+            cr_assert_null(segment_reader_open(&paths, &entry, 1, &why), "byte %ld", (long)at);
+            cr_assert(strstr(why.text, files[i]) && strstr(why.text, "damaged"), "%s", why.text);
+            flip(files[i], at, mask);
+        }
     }
-    cr_assert_gt(samples, 400);
-    struct segment_reader *r = segment_reader_open(path, &entry, 1, NULL);
+    cr_assert_gt(samples, 1000);
+    struct segment_reader *r = segment_reader_open(&paths, &entry, 1, NULL);
     cr_assert(r, "as it was");
     segment_reader_unref(r);
 }
@@ -355,11 +399,25 @@ Test(segment, a_longer_or_shorter_file_is_noticed)
     struct stat st;
     sample_init(&s);
     sample_write(&s, &entry);
-    stat(path, &st);
-    static const off_t changes[] = {1, -1, -4096};
-    for (size_t i = 0; i < 3; i++) {
-        cr_assert_eq(truncate(path, st.st_size + changes[i]), 0);
-        cr_assert_null(segment_reader_open(path, &entry, 1, NULL));
+    for (size_t i = 0; i < 2; i++) {
+        stat(files[i], &st);
+        const off_t sizes[] = {st.st_size + 1, st.st_size - 1, st.st_size / 2, 0};
+        char *kept = read_file(files[i], st.st_size);
+        for (size_t k = 0; k < 4; k++) {
+            struct err_detail why = {{0}};
+            cr_assert_eq(truncate(files[i], sizes[k]), 0);
+            cr_assert_null(segment_reader_open(&paths, &entry, 1, &why));
+            cr_assert(strstr(why.text, files[i]), "%s", why.text);
+        }
+        struct err_detail why = {{0}};
+        cr_assert_eq(unlink(files[i]), 0);
+        cr_assert_null(segment_reader_open(&paths, &entry, 1, &why), "no file");
+        cr_assert(strstr(why.text, files[i]), "%s", why.text);
+        write_file(files[i], kept, st.st_size);
+        free(kept);
+        struct segment_reader *r = segment_reader_open(&paths, &entry, 1, NULL);
+        cr_assert(r, "as it was");
+        segment_reader_unref(r);
     }
 }
 
@@ -368,6 +426,7 @@ Test(segment, a_manifest_that_disagrees_is_refused)
 {
     struct sample s;
     struct generation_entry entry;
+    struct segment_index index;
     sample_init(&s);
     sample_write(&s, &entry);
     for (int i = 0; i < 6; i++) {
@@ -381,20 +440,29 @@ Test(segment, a_manifest_that_disagrees_is_refused)
         case 4: wrong.partition.n_docs++; break;
         default: wrong.partition.n_chunks++; break;
         }
-        cr_assert_null(segment_reader_open(path, &wrong, 1, &why), "case %d", i);
+        cr_assert_null(segment_reader_open(&paths, &wrong, 1, &why), "case %d", i);
         cr_assert(strstr(why.text, "x.seg"), "%s", why.text);
+        cr_assert(!segment_index_open(&index, paths.index, &wrong, &why) == (i >= 3), "case %d", i);
+        segment_index_close(&index);
     }
 }
 
 /* A file with the digest that the manifest expects, but no segment. */
 Test(segment, another_file_is_no_segment)
 {
-    struct generation_entry entry = {{{SLICE_NONE, SLICE_NONE, NULL, 0}, {{0}}, 0, 0}, {{0}}};
-    struct err_detail why = {{0}};
-    cr_assert(store_write_new(path, SLICE_LIT("not a database at all"), NULL));
-    cr_assert(store_digest(path, &entry.file, NULL));
-    cr_assert_null(segment_reader_open(path, &entry, 1, &why));
-    cr_assert(strstr(why.text, "x.seg"), "%s", why.text);
+    struct sample s;
+    struct generation_entry entry;
+    sample_init(&s);
+    sample_write(&s, &entry);
+    for (size_t i = 2; i-- > 0;) {
+        struct err_detail why = {{0}};
+        struct digest *digest = i ? &entry.files.index : &entry.files.texts;
+        cr_assert_eq(unlink(files[i]), 0);
+        cr_assert(store_write_new(files[i], SLICE_LIT("not what it should be"), NULL));
+        cr_assert(store_digest(files[i], digest, NULL));
+        cr_assert_null(segment_reader_open(&paths, &entry, 1, &why));
+        cr_assert(strstr(why.text, files[i]), "%s", why.text);
+    }
 }
 
 Test(segment, a_reader_outlives_its_file)
@@ -404,9 +472,11 @@ Test(segment, a_reader_outlives_its_file)
     struct slice text;
     sample_init(&s);
     sample_write(&s, &entry);
-    struct segment_reader *r = segment_reader_open(path, &entry, 2, NULL);
+    struct segment_reader *r = segment_reader_open(&paths, &entry, 2, NULL);
     cr_assert(r);
-    cr_assert_eq(unlink(path), 0);
+    cr_assert_eq(unlink(paths.texts), 0);
+    cr_assert_eq(unlink(paths.index), 0);
+    cr_assert_str_eq(postings_of(r, "gecko"), "0:2 ");
     for (unsigned slot = 0; slot < 2; slot++) {
         cr_assert_eq(segment_text(r, slot, 0, &text), ERR_OK);
         cr_assert(slice_is(text, "gecko finch gecko"));
@@ -420,9 +490,9 @@ Test(segment, odd_paths_work)
     struct generation_entry entry;
     struct err_detail why = {{0}};
     sample_init(&s);
-    snprintf(path, sizeof(path), "%s/a b?mode=rw&x#%%41.seg", folder);
+    name_files("a b?mode=rw&x#%41");
     sample_write(&s, &entry);
-    struct segment_reader *r = segment_reader_open(path, &entry, 1, &why);
+    struct segment_reader *r = segment_reader_open(&paths, &entry, 1, &why);
     cr_assert(r, "%s", why.text);
     segment_reader_unref(r);
 }
@@ -438,7 +508,7 @@ Test(segment, texts_with_a_nul_survive)
     s.docs[0].n_chunks = s.docs[1].n_chunks = 1;
     sample_write(&s, &entry);
     entry.partition.n_chunks = 2;
-    struct segment_reader *r = segment_reader_open(path, &entry, 1, NULL);
+    struct segment_reader *r = segment_reader_open(&paths, &entry, 1, NULL);
     cr_assert(r);
     cr_assert_eq(segment_text(r, 0, 0, &text), ERR_OK);
     cr_assert(slice_eq(text, chunk.text));
