@@ -10,7 +10,9 @@
 
 #include <stdbool.h>
 
-enum { SCAN_RULES_VERSION = 1 }; /* part of the answer profile: raise it with any change of a rule */
+enum {
+    SCAN_RULES_VERSION = 1
+}; /* part of the answer profile: raise it with any change of a rule */
 
 /* Whether a passage, as stored (not neutralised), valid UTF-8, looks like instructions to a model.
  * *ret_rule (may be NULL) names the rule that decided, NULL for none. */
