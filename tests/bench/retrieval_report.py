@@ -71,8 +71,9 @@ def timings(rounds: dict, engine: str, scope: str) -> dict:
 
 
 def ratio(rounds: dict, engine: str, scope: str, clock: str) -> float:
-    pairs = zip(rounds[engine, scope], rounds["kbgate", scope])
-    return mean(mean(e[clock]) / mean(k[clock][: len(e[clock])]) for e, k in pairs)
+    pairs = [(e[clock], k[clock]) for e, k in zip(rounds[engine, scope], rounds["kbgate", scope])]
+    n = min(len(samples) for pair in pairs for samples in pair)
+    return mean(mean(e[:n]) / mean(k[:n]) for e, k in pairs)
 
 
 def search_figures(lines: list) -> dict:
