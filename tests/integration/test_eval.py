@@ -1,0 +1,438 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kbgate eval` as its user runs it: figures that an independent computation confirms, a gate that opens
+and shuts, sets that stay frozen, and mistakes in files named by their line.
+
+The reference below is written from trec_eval's definitions, over the run file that the command wrote.
+"""
+
+import json
+import math
+import threading
+from collections import defaultdict
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+import service as kb
+
+CORPUS = [
+    {"id": "garden/rake_leaves", "title": "Rake leaves", "text": "Gather fallen leaves into a heap with the rake.", "params": "width"},
+    {"id": "garden/dig", "title": "Dig a bed", "text": "Turn the soil of a bed with a spade, one spit deep.", "server": "garden"},
+    {"id": "Manual#p4.1", "title": "Sharpening", "text": "Sharpen the spade with a file before you turn heavy soil.", "file": "manual.pdf"},
+    {"id": "Manual#p4.2", "title": "Storage", "text": "Hang the rake and the spade on the wall, dry and oiled.", "page": 4},
+    {"id": "care 1", "title": "Watering", "text": "Water seedlings in the morning, never in the midday sun.", "url": "https://garden.example/water"},
+    {"id": "twin-a", "title": "Compost", "text": "Compost takes a year to ripen."},
+    {"id": "twin-b", "title": "Compost again", "text": "Compost takes a year to ripen."},
+    {"id": "29", "title": "Frost", "text": "Cover the beds against frost with straw."},
+]
+QUERIES = [
+    {"id": "1", "text": "turn the soil with a spade", "answer": "dig"},
+    {"id": "2", "text": "when to water seedlings"},
+    {"id": "q-3", "text": "how long does compost take to ripen"},
+    {"id": "4", "text": "xylophone"},
+    {"id": "5", "text": "rake and spade"},
+    {"id": "6", "text": "straw against frost"},
+]
+QRELS = [
+    ("1", "garden/dig", 1), ("1", "Manual#p4.1", 3), ("1", "Manual#p4.2", 0),
+    ("2", "care 1", 2), ("2", "gone", 1),
+    ("q-3", "twin-b", 1), ("q-3", "29", 1),
+    ("4", "29", 1),
+    ("5", "twin-a", 0),  # nothing relevant
+]  # 6 is not judged
+JUDGED = {query for query, _, _ in QRELS}
+MEASURES = ["ndcg_cut_10", "recall_1", "recall_3", "recall_5", "recall_10", "recall_100", "recip_rank", "map"]
+
+
+def lines(records) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+@pytest.fixture(scope="module")
+def garden(tmp_path_factory):
+    """A folder with corpus.jsonl, queries.jsonl, qrels.tsv and the corpus as `store`."""
+    folder = tmp_path_factory.mktemp("garden")
+    (folder / "corpus.jsonl").write_text(lines(CORPUS))
+    (folder / "queries.jsonl").write_text(lines(QUERIES))
+    (folder / "qrels.tsv").write_text("".join(f"{q}\t0\t{d}\t{grade}\n" for q, d, grade in QRELS))
+    report = kb.run(
+        "ingest", "--store", folder / "store", "--collection", "garden", "--doc-type", "note", "--label", "public",
+        "--json", "--strict", folder / "corpus.jsonl",
+    )
+    assert json.loads(report.stdout)["documents"] == len(CORPUS)
+    return folder
+
+
+def evaluate(garden, *args, check=True, queries="queries.jsonl", qrels="qrels.tsv", source=None):
+    source = source or ["--store", garden / "store"]
+    return kb.run("eval", "retrieval", *source, "--queries", garden / queries, "--qrels", garden / qrels, *args, check=check)
+
+
+def report_of(garden, *args, **options) -> dict:
+    return json.loads(evaluate(garden, "--json", "-", *args, **options).stdout)
+
+
+def reference(run: str, qrels=QRELS) -> dict:
+    """What `trec_eval -c` says of a run: documents by score, at equal score by id, both falling."""
+    judged, ranked, sums = defaultdict(dict), defaultdict(list), dict.fromkeys(MEASURES, 0.0)
+    for query, doc, grade in qrels:
+        judged[query][doc.replace(" ", "%20")] = grade
+    for line in run.splitlines():
+        query, q0, doc, rank, score, tag = line.split()
+        assert (q0, tag) == ("Q0", "kbgate") and int(rank) == len(ranked[query]) + 1
+        ranked[query].append((float(score), doc))
+    for query, grades in judged.items():
+        order = sorted(ranked[query], reverse=True)
+        assert order == ranked[query], "the run is not in the order of its scores"
+        found = [max(0, grades.get(doc, 0)) for _, doc in order]
+        ideal = sorted((max(0, grade) for grade in grades.values()), reverse=True)
+        relevant = sum(grade > 0 for grade in ideal)
+        if not relevant:
+            continue
+        dcg = [sum(g / math.log2(i + 2) for i, g in enumerate(list[:10])) for list in (found, ideal)]
+        sums["ndcg_cut_10"] += dcg[0] / dcg[1]
+        for depth in (1, 3, 5, 10, 100):
+            sums[f"recall_{depth}"] += sum(g > 0 for g in found[:depth]) / relevant
+        ranks = [i for i, g in enumerate(found, 1) if g]
+        sums["recip_rank"] += 1 / ranks[0] if ranks else 0
+        sums["map"] += sum(n / rank for n, rank in enumerate(ranks, 1)) / relevant
+    return {name: value / len(judged) for name, value in sums.items()}
+
+
+# -- figures --------------------------------------------------------------------------------------
+
+
+def test_figures_are_those_of_an_independent_computation(garden, tmp_path):
+    done = evaluate(garden, "--run", tmp_path / "run", "--json", tmp_path / "json", "--per-query", tmp_path / "each")
+    report, wanted = json.loads((tmp_path / "json").read_text()), reference((tmp_path / "run").read_text())
+    for name in MEASURES:
+        assert abs(report[name] - wanted[name]) < 1e-6, name
+        low, high = report["interval"][name]
+        assert 0 <= low <= report[name] <= high <= 1
+        assert f"{report[name]:.4f}" in done.stdout
+    assert 0 < report["ndcg_cut_10"] < 1
+    assert report["num_q"] == len(JUDGED) and report["depth"] == 1000 and not report["as_served"]
+    assert report["empty"] == 1 and report["refused"] == 0  # the xylophone
+    assert report["set"]["missing_documents"] == 1  # "gone", which costs query 2 its recall
+    assert report["set"]["unjudged_queries"] == 1 and report["set"]["unasked_queries"] == 0
+    assert report["index_version"].startswith("kb1-")
+    each = {line["id"]: line for line in map(json.loads, (tmp_path / "each").read_text().splitlines())}
+    assert list(each) == [query["id"] for query in QUERIES]
+    assert each["2"]["recall_10"] == 0.5 and each["2"]["recip_rank"] == 1
+    assert each["4"]["outcome"] == "empty" and each["4"]["map"] == 0
+    assert each["6"] == {"id": "6", "outcome": "answered", "judged": False}
+    for name in MEASURES:
+        assert abs(sum(each[q][name] for q in JUDGED) / len(JUDGED) - report[name]) < 1e-5
+
+
+def test_the_same_run_gives_the_same_bytes(garden):
+    first, second = (evaluate(garden, "--json", "-").stdout for _ in range(2))
+    assert first == second and first.count("\n") == 1
+
+
+def test_a_text_that_stands_twice_counts_for_both_documents(garden, tmp_path):
+    evaluate(garden, "--run", tmp_path / "run")
+    ranked = [line.split()[2] for line in (tmp_path / "run").read_text().splitlines() if line.startswith("q-3 ")]
+    assert ranked[:2] == ["twin-a", "twin-b"] and len(ranked) == len(set(ranked))
+
+
+def test_excluded_documents_are_dropped_from_ranking_and_run(garden, tmp_path):
+    (tmp_path / "exclude").write_text("1\tgarden/dig\n1\tabsent\n2\tgarden/dig\n")
+    report = report_of(garden, "--exclude", tmp_path / "exclude", "--run", tmp_path / "run")
+    run = (tmp_path / "run").read_text()
+    assert report["excluded"] == 1 and "1 Q0 garden/dig" not in run
+    for name, value in reference(run).items():
+        assert abs(report[name] - value) < 1e-6, name
+    assert report["set"]["checksum"] != report_of(garden)["set"]["checksum"]
+
+
+def test_a_collection_can_be_chosen(garden):
+    assert report_of(garden, "--collection", "garden")["map"] == report_of(garden)["map"]
+    done = evaluate(garden, "--collection", "gardens", check=False)
+    assert done.returncode == 1 and "no such collection" in done.stderr
+
+
+def test_a_judged_query_that_is_not_asked_counts_0(garden, tmp_path):
+    (tmp_path / "one").write_text(lines(QUERIES[:1]))
+    report = report_of(garden, "--run", tmp_path / "run", queries=tmp_path / "one")
+    assert report["num_q"] == len(JUDGED) and report["set"]["unasked_queries"] == len(JUDGED) - 1
+    for name, value in reference((tmp_path / "run").read_text()).items():
+        assert abs(report[name] - value) < 1e-6, name
+
+
+def test_a_query_that_no_service_takes_counts_as_found_nothing(garden, tmp_path):
+    refused = ["", " \n", "\U0001F600", "…", "x" * 2001, "a\u0007b"]
+    taken = ["x", "\U0001F600 rake", "x " * 999, "\u05d0 \u200f rake", "日"]
+    (tmp_path / "odd").write_text(lines({"id": str(i), "text": text} for i, text in enumerate(refused + taken)))
+    done = evaluate(garden, "--json", "-", queries=tmp_path / "odd")
+    assert json.loads(done.stdout)["refused"] == len(refused)
+    assert "odd:1: the service refuses query 0" in done.stderr
+
+
+def test_served_figures_end_where_an_answer_does(garden):
+    report = report_of(garden, "--as-served")
+    assert report["as_served"] and report["depth"] == 20
+    assert "depth 20" in evaluate(garden, "--as-served").stdout
+
+
+def test_profile_values_are_bounded(garden):
+    assert report_of(garden, "--profile", "bm25_b_milli=0")["profile"] == ["bm25_b_milli=0"]
+    for setting in ("bm25_b_milli=1001", "bm25_b_milli=-1", "bm25_b_milli=", "bm25_b_milli", "b=1", "bm25_b_milli=1x"):
+        done = evaluate(garden, "--profile", setting, check=False)
+        assert done.returncode == 1 and f"--profile {setting}" in done.stderr
+
+
+# -- a running service ----------------------------------------------------------------------------
+
+
+def test_a_service_is_measured_as_a_client_sees_it(garden, own_server):
+    service = own_server(store=garden / "store")
+    source = ["--url", service.url, "--token", service.mint("kb:read kb:all")]
+    report, local = report_of(garden, source=source), report_of(garden, "--as-served")
+    assert report["source"] == "url" and report["as_served"] and report["depth"] == 20
+    assert [report[name] for name in MEASURES] == [local[name] for name in MEASURES]
+    assert "missing_documents" not in report["set"]
+    bare = report_of(garden, source=["--url", service.url.removesuffix("/mcp") + "/v1/search", *source[2:]])
+    assert bare == report
+    for token, status in (("nonsense", "401"), (service.mint("other"), "403")):
+        done = evaluate(garden, check=False, source=["--url", service.url, "--token", token])
+        assert done.returncode == 1 and f"HTTP {status}" in done.stderr
+
+
+def test_a_service_that_is_away_is_an_error(garden, own_server):
+    service = own_server(store=garden / "store")
+    source = ["--url", service.url, "--token", service.mint("kb:read kb:all")]
+    service.stop()
+    done = evaluate(garden, check=False, source=source)
+    assert done.returncode == 1 and service.url.removesuffix("/mcp") in done.stderr and not done.stdout
+
+
+class Busy(BaseHTTPRequestHandler):
+    """Says retryable to every other call, or always for longer than anybody waits."""
+
+    calls, wait = 0, 10
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        Busy.calls += 1
+        again = Busy.calls % 2 == 1
+        error = {"type": "retryable", "message": "busy", "retry_after_ms": Busy.wait, "budget": "tenant"}
+        body = {"index_version": "kb1-x", "results": []} | ({"error": error} if again else {})
+        body = json.dumps(body).encode()
+        self.send_response(503 if again else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+def test_retryable_answers_are_obeyed_within_bounds(garden):
+    stub = ThreadingHTTPServer(("127.0.0.1", 0), Busy)
+    threading.Thread(target=stub.serve_forever, daemon=True).start()
+    source = ["--url", f"http://127.0.0.1:{stub.server_port}/mcp", "--token", "t"]
+    try:
+        report = report_of(garden, source=source)
+        assert report["empty"] == len(QUERIES) and Busy.calls == 2 * len(QUERIES)
+        Busy.calls, Busy.wait = 0, 3_600_000
+        done = evaluate(garden, check=False, source=source)
+        assert done.returncode == 1 and Busy.calls == 1 and "3600 s, budget tenant" in done.stderr
+    finally:
+        stub.shutdown()
+        stub.server_close()
+
+
+# -- the gate -------------------------------------------------------------------------------------
+
+
+def test_a_report_is_a_baseline_that_holds_for_itself(garden, tmp_path):
+    baseline = tmp_path / "baseline.json"
+    evaluate(garden, "--json", baseline)
+    done = evaluate(garden, "--gate", baseline)
+    assert done.stderr.count("gate ok") == len(MEASURES) and "FAILED" not in done.stderr
+    report = json.loads(baseline.read_text())
+    baseline.write_text(json.dumps(report | {"map": report["map"] + 0.01, "tolerance": 0.009}))
+    done = evaluate(garden, "--gate", baseline, check=False)
+    assert done.returncode == 1 and done.stderr.count("gate FAILED") == 1
+    failed = next(line for line in done.stderr.splitlines() if "FAILED" in line)
+    assert failed == f"gate FAILED: map is {report['map']:.6f}, baseline {report['map'] + 0.01:.6f}, tolerance 0.009000"
+    baseline.write_text(json.dumps(report | {"map": report["map"] + 0.01, "tolerance": 0.011}))
+    evaluate(garden, "--gate", baseline)
+
+
+def test_a_baseline_of_other_files_is_refused(garden, tmp_path):
+    baseline = tmp_path / "baseline.json"
+    evaluate(garden, "--json", baseline)
+    (tmp_path / "qrels").write_text("1 0 garden/dig 1\n")
+    done = evaluate(garden, "--gate", baseline, qrels=tmp_path / "qrels", check=False)
+    assert done.returncode == 1 and "checksum: the baseline is of" in done.stderr
+    done = evaluate(garden, "--gate", baseline, "--as-served", check=False)
+    assert done.returncode == 1 and "as_served" in done.stderr
+    for text, reason in (("{", "broken JSON"), ("[]", "not a JSON object"), ("{}", "no measure"), ('{"mpa": 1}', "mpa")):
+        baseline.write_text(text)
+        done = evaluate(garden, "--gate", baseline, check=False)
+        assert done.returncode == 1 and reason in done.stderr and str(baseline) in done.stderr
+
+
+# -- frozen sets ----------------------------------------------------------------------------------
+
+
+def freeze(folder, *args, check=True):
+    files = [folder / "queries.jsonl", folder / "qrels.tsv"]
+    return kb.run("eval", "freeze", "--set", "garden", "--out", folder / "frozen.json", *args, *files, check=check)
+
+
+@pytest.fixture
+def frozen(garden, tmp_path):
+    """A copy of the set that a test may spoil, frozen."""
+    for name in ("queries.jsonl", "qrels.tsv"):
+        (tmp_path / name).write_bytes((garden / name).read_bytes())
+    freeze(tmp_path)
+    return tmp_path
+
+
+def test_a_set_that_differs_from_its_frozen_checksum_is_refused(garden, frozen):
+    at = {"queries": frozen / "queries.jsonl", "qrels": frozen / "qrels.tsv"}
+    evaluate(garden, "--frozen", frozen / "frozen.json", **at)
+    at["qrels"].write_text(at["qrels"].read_text() + "6\t0\t29\t1\n")
+    done = evaluate(garden, "--frozen", frozen / "frozen.json", check=False, **at)
+    assert done.returncode == 1 and "qrels.tsv differs from the frozen set" in done.stderr and not done.stdout
+    (frozen / "exclude.tsv").write_text("1\t29\n")
+    freeze(frozen, "--force")
+    done = evaluate(garden, "--frozen", frozen / "frozen.json", "--exclude", frozen / "exclude.tsv", check=False, **at)
+    assert done.returncode == 1 and "exclude.tsv is no file of this frozen set" in done.stderr
+
+
+def test_what_is_frozen_is_not_overwritten(frozen):
+    done = freeze(frozen, check=False)
+    assert done.returncode == 1 and "--force" in done.stderr
+    freeze(frozen, "--force")
+    frozen_set = json.loads((frozen / "frozen.json").read_text())
+    assert frozen_set["set"] == "garden" and [f["name"] for f in frozen_set["files"]] == ["queries.jsonl", "qrels.tsv"]
+    assert all(len(f["sha256"]) == 64 and f["bytes"] for f in frozen_set["files"])
+
+
+def test_a_held_out_result_is_recorded_once(garden, frozen):
+    out = frozen / "result.json"
+    how = ["--frozen", frozen / "frozen.json", "--json", out]
+    evaluate(garden, *how, "--held-out")
+    recorded = out.read_bytes()
+    assert json.loads(recorded)["held_out"] is True
+    for args in (["--held-out"], [], ["--as-served"]):
+        done = evaluate(garden, *how, *args, check=False)
+        assert done.returncode == 1 and "recorded there already" in done.stderr and out.read_bytes() == recorded
+    evaluate(garden, *how, "--force")
+    assert "held_out" not in json.loads(out.read_text())
+    evaluate(garden, *how)  # an ordinary result may be replaced
+    assert evaluate(garden, *how, "--held-out", check=False).returncode == 1  # but not by a held-out one
+    assert evaluate(garden, "--json", "-", "--frozen", frozen / "frozen.json", "--held-out", check=False).returncode == 1
+    assert evaluate(garden, "--json", out, "--held-out", check=False).returncode == 2
+
+
+# -- lint and abstain -----------------------------------------------------------------------------
+
+
+def lint(folder, *args, check=True):
+    files = [arg for name, path in (("--queries", "queries.jsonl"), ("--corpus", "corpus.jsonl"), ("--qrels", "qrels.tsv"))
+             for arg in (name, folder / path)]
+    return kb.run("eval", "lint", *files, *args, check=check)
+
+
+def test_lint_names_what_is_wrong_by_line(garden, tmp_path):
+    done = lint(garden, check=False)
+    assert done.returncode == 1  # the judgement of a document that is gone
+    assert f"{garden / 'qrels.tsv'}:5: missing_document 2 gone" in done.stderr
+    for name in ("corpus.jsonl", "queries.jsonl", "qrels.tsv"):
+        (tmp_path / name).write_bytes((garden / name).read_bytes())
+    text = (tmp_path / "qrels.tsv").read_text()
+    (tmp_path / "qrels.tsv").write_text(text.replace("2\t0\tgone\t1\n", ""))
+    found = json.loads(lint(tmp_path, "--json", "-").stdout)
+    assert found["fatal"] == 0 and found["findings"]["unjudged_query"] == 1 and found["findings"]["no_relevant"] == 1
+    assert found["findings"]["quotes_title"] == 1  # "water" is the one word of "Watering"
+    assert lint(tmp_path, "--strict", check=False).returncode == 1
+    queries = QUERIES[:-1] + [{"id": "6", "text": "How does one rake leaves?"}]
+    (tmp_path / "queries.jsonl").write_text(lines(queries) + "{\n" + lines(queries[:1]))
+    (tmp_path / "qrels.tsv").write_text("6\t0\tgarden/rake_leaves\t1\n6\t0\tgarden/dig\tx\n7\t0\t29\t1\n")
+    found = json.loads(lint(tmp_path, "--json", "-", check=False).stdout)
+    kinds = [(item["kind"], item["line"]) for item in found["items"] if item["kind"] != "unjudged_query"]
+    assert kinds == [("malformed", 7), ("duplicate_id", 8), ("quotes_title", 1), ("malformed", 2), ("missing_query", 3)]
+
+
+def test_abstaining_is_counted(garden):
+    done = kb.run("eval", "abstain", "--store", garden / "store", "--queries", garden / "queries.jsonl", "--json", "-")
+    counts = json.loads(done.stdout)
+    assert counts["asked"] == len(QUERIES) == counts["empty"] + counts["answered"] + counts["refused"]
+    assert counts["empty"] >= 1 and counts["empty_share"] == round(counts["empty"] / len(QUERIES), 6)
+
+
+# -- mistakes -------------------------------------------------------------------------------------
+
+BAD_FILES = {
+    "queries twice": ("queries", b'{"id":"1","text":"a"}\n{"id":"1","text":"b"}\n', ":2: the id 1 is that of line 1"),
+    "a broken query": ("queries", b'{"id":"1","text":"a"}\n{"id":\n', ":2: broken JSON"),
+    "a query without text": ("queries", b'{"id":"1"}\n', ":1: `text`"),
+    "a query that is a list": ("queries", b"[1]\n", ":1: not a JSON object"),
+    "a lone surrogate": ("queries", b'{"id":"1","text":"\\ud800"}\n', ":1: broken JSON"),
+    "queries not UTF-8": ("queries", b'{"id":"1","text":"\xff"}\n', ":1: the line is not UTF-8"),
+    "no queries": ("queries", b"\n\n", ": no record in it"),
+    "an empty queries file": ("queries", b"", ": the file is empty"),
+    "a grade that is no number": ("qrels", b"1\t0\td\t1\n1\t0\te\thigh\n", ":2: the grade"),
+    "a grade with a fraction": ("qrels", b"1\t0\td\t1.0\n", ":1: the grade"),
+    "three columns": ("qrels", b"1\t0\td\n", ":1: four columns"),
+    "five columns": ("qrels", b"1\t0\td\t1\t2\n", ":1: four columns"),
+    "a pair judged twice": ("qrels", b"1 0 d 1\n1 0 d 0\n", ":2: this document is judged"),
+    "qrels not UTF-8": ("qrels", b"1\t0\t\xff\t1\n", ":1: the line is not UTF-8"),
+    "a NUL": ("qrels", b"1\t0\td\x00\t1\n", ":1: the line holds a NUL"),
+    "no judgements": ("qrels", b" \n", ": no judgement in it"),
+    "an empty qrels file": ("qrels", b"", ": the file is empty"),
+}
+
+
+@pytest.mark.parametrize("what", BAD_FILES)
+def test_a_broken_file_is_refused_by_line_before_anything_is_asked(garden, tmp_path, what):
+    which, content, reason = BAD_FILES[what]
+    (tmp_path / "bad").write_bytes(content)
+    done = evaluate(garden, "--run", tmp_path / "run", check=False, **{which: tmp_path / "bad"})
+    assert done.returncode == 1 and f"bad{reason}" in done.stderr
+    assert not done.stdout and not (tmp_path / "run").exists()
+
+
+def test_files_that_cannot_be_read_or_written_are_named(garden, tmp_path):
+    for options in ({"queries": "absent"}, {"qrels": "absent"}, {"queries": tmp_path}):
+        done = evaluate(garden, check=False, **options)
+        assert done.returncode == 1 and "cannot read" in done.stderr
+    done = evaluate(garden, "--json", tmp_path / "no" / "folder", check=False)
+    assert done.returncode == 1 and "cannot write" in done.stderr
+    done = evaluate(garden, check=False, source=["--store", tmp_path / "absent"])
+    assert done.returncode == 1 and "absent" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "args, reason",
+    [
+        ([], "--help"),
+        (["nothing"], "unknown part nothing"),
+        (["retrieval"], "one of --store and --url"),
+        (["retrieval", "--store", "s", "--url", "u", "--queries", "q", "--qrels", "r"], "one of --store and --url"),
+        (["retrieval", "--store", "s", "--queries", "q"], "--queries and --qrels are needed"),
+        (["retrieval", "--url", "u", "--queries", "q", "--qrels", "r", "--as-served"], "go with --store"),
+        (["retrieval", "--store", "s", "--queries", "q", "--qrels", "r", "more"], "no argument"),
+        (["retrieval", "--nonsense"], "unknown option --nonsense"),
+        (["freeze", "--set", "x", "--out", "o"], "name the files"),
+        (["freeze", "--out", "o", "f"], "--set NAME"),
+        (["lint", "--queries", "q"], "--queries and --corpus"),
+        (["abstain", "--store", "s"], "--queries is needed"),
+    ],
+)
+def test_usage_mistakes_exit_2(args, reason):
+    done = kb.run("eval", *args, check=False)
+    assert done.returncode == 2 and reason in done.stderr
+
+
+def test_each_part_has_help():
+    parts = kb.run("eval", "--help").stdout
+    for part in ("retrieval", "abstain", "freeze", "lint"):
+        assert part in parts
+        help_text = kb.run("eval", part, "--help").stdout
+        assert help_text.startswith(f"Usage: kbgate eval {part} ") and "Exit codes" in help_text
