@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct command *const PARTS[] = {&EVAL_RETRIEVAL, &EVAL_ABSTAIN, &EVAL_FREEZE,
-                                              &EVAL_LINT};
+static const struct command *const PARTS[] = {&EVAL_RETRIEVAL, &EVAL_ABSTAIN, &EVAL_SCAN,
+                                              &EVAL_FREEZE, &EVAL_LINT};
 
 enum { N_PARTS = sizeof(PARTS) / sizeof(PARTS[0]) };
 

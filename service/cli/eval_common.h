@@ -7,7 +7,7 @@
 #include "service/base/err.h"
 #include "service/cli/options.h"
 
-extern const struct command EVAL_RETRIEVAL, EVAL_ABSTAIN, EVAL_FREEZE, EVAL_LINT;
+extern const struct command EVAL_RETRIEVAL, EVAL_ABSTAIN, EVAL_SCAN, EVAL_FREEZE, EVAL_LINT;
 
 /* A counter on a terminal, nothing elsewhere. */
 struct eval_progress {

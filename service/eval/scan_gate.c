@@ -140,7 +140,7 @@ static bool check_rule(struct gating *g, const char *figure, bool chooses, const
     }
     int64_t found = millionths(value);
     bool good = holds(rule, found);
-    char *text = json_dumps(rule, JSON_COMPACT | JSON_ENSURE_ASCII);
+    char *text = json_dumps(rule, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));
     g->n_rules++;
     g->n_failed += !good;
     g->on_check(g->arg, figure, slice_of(text), found, good);
