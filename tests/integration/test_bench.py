@@ -64,6 +64,22 @@ def test_it_leaves_nothing_behind(figures):
     assert not list((kb.TOP / "build/bench/retrieval").glob("2000-50-*"))
 
 
+def test_the_corpus_is_the_same_at_every_size(tmp_path):
+    """Indexes kept from an earlier run are of the text that the next one ingests."""
+    written = {}
+    for n, partitions in ((1000, 50), (1400, 50), (1000, 100)):
+        place = tmp_path / f"{n}-{partitions}"
+        (place / "corpus").mkdir(parents=True)
+        subprocess.run([PROGRAMS / "bench_corpus", str(n), str(partitions), "20", place], check=True, capture_output=True)
+        written[n, partitions] = (place / "corpus/000.jsonl").read_text().splitlines()
+    assert written[1400, 50][:1000] == written[1000, 50]
+    chunks, others = [[json.loads(line) for line in written[1000, p]] for p in (50, 100)]
+    assert [c["text"] for c in chunks] == [c["text"] for c in others]
+    assert len({(c["collection"], c["doc_type"], *c["labels"]) for c in chunks}) > 30
+    assert 550 < sum(len(c["text"]) for c in chunks) / len(chunks) < 700
+    assert all(60 <= len(c["text"].split()) <= 140 for c in chunks)
+
+
 def test_wrong_hits_are_noticed(tmp_path):
     """The store lacks the last tenth of the corpus that the judge reads."""
     (tmp_path / "corpus").mkdir()

@@ -11,6 +11,7 @@ extern "C" {
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <vector>
 #include <xapian.h>
@@ -63,6 +64,7 @@ void build(const std::string &dir, uint32_t n_chunks, uint32_t n_partitions)
     db.commit();
     db.compact(dir + "/xapian");
     db.close();
+    std::filesystem::remove_all(dir + "/xapian.new");
     corpus_free(c);
 }
 
