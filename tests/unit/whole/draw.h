@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* draw: chance from a seed. A case draws all of its own from one seed, so it can be run alone. */
-#ifndef TESTS_HIDDEN_DRAW_H
-#define TESTS_HIDDEN_DRAW_H
+#ifndef TESTS_WHOLE_DRAW_H
+#define TESTS_WHOLE_DRAW_H
 
 #include <stdbool.h>
 #include <stddef.h>

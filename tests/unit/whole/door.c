@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nothing is faked between the documents and the bytes: publish_documents writes the store, the
  * gate notices it as a running service does, and requests pass every step. */
-#include "tests/unit/hidden/door.h"
+#include "tests/unit/whole/door.h"
 
 #include "service/base/clock.h"
 #include "service/base/mem.h"
@@ -25,8 +25,12 @@ struct door {
     struct dynbuf *reply;
 };
 
-static const char *const ANSWERS[N_PROFILES] = {
-    "{}", "{candidate_depth: 20, chunks_per_document: 1, also_in_max: 2, byte_budget: 4096}"};
+const struct answer_settings ANSWERS[N_PROFILES] = {
+    {.candidate_depth = 50, .also_in_max = 5, .byte_budget = 49152},
+    {.candidate_depth = 20, .chunks_per_document = 1, .also_in_max = 2, .byte_budget = 4096},
+    {.candidate_depth = 50, .chunks_per_document = 2, .also_in_max = 0, .byte_budget = 7000},
+    {.candidate_depth = 200, .chunks_per_document = 3, .also_in_max = 1, .byte_budget = 12000},
+};
 
 /* Files */
 
@@ -64,6 +68,16 @@ static void make_folder(struct door *d)
     snprintf(d->store, sizeof(d->store), "%s/store", d->folder);
 }
 
+static void add_answer(struct dynbuf *out, const struct answer_settings *s)
+{
+    char line[256];
+    snprintf(line, sizeof(line),
+             "answer: {candidate_depth: %u, chunks_per_document: %u, also_in_max: %u, "
+             "byte_budget: %u}\n",
+             s->candidate_depth, s->chunks_per_document, s->also_in_max, s->byte_budget);
+    dynbuf_add_text(out, line);
+}
+
 static void write_config(struct door *d, unsigned profile)
 {
     struct dynbuf text;
@@ -76,10 +90,8 @@ static void write_config(struct door *d, unsigned profile)
                            "cache_bytes: 0\nworkers: 1\n"
                            "budgets:\n"
                            "  tenant: {per_minute: 0, burst: 1, per_day: 0}\n"
-                           "  subject: {per_minute: 0, burst: 1, per_day: 0}\n"
-                           "answer: ");
-    dynbuf_add_text(&text, ANSWERS[profile]);
-    dynbuf_add_text(&text, "\n");
+                           "  subject: {per_minute: 0, burst: 1, per_day: 0}\n");
+    add_answer(&text, &ANSWERS[profile]);
     snprintf(name, sizeof(name), "kbgate%u.yaml", profile);
     write_file(d, name, dynbuf_get(&text));
     d->configs[profile] = config_load(file_of(d, name), &why);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* caller: places a document can have, and a policy for one caller with a judge of its own that
  * shares no code with scope/. */
-#ifndef TESTS_HIDDEN_CALLER_H
-#define TESTS_HIDDEN_CALLER_H
+#ifndef TESTS_WHOLE_CALLER_H
+#define TESTS_WHOLE_CALLER_H
 
 #include "service/base/dynbuf.h"
 #include "service/retrieval/view.h"
-#include "tests/unit/hidden/draw.h"
+#include "tests/unit/whole/draw.h"
 
 enum { N_COLLECTIONS = 5, N_DOC_TYPES = 3, N_LABELS = 4, MAX_RULES = 4, MAX_PLACES = 6 };
 

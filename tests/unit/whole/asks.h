@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* asks: the requests of one case, made before it runs, so that both versions are asked the same. */
-#ifndef TESTS_HIDDEN_ASKS_H
-#define TESTS_HIDDEN_ASKS_H
+#ifndef TESTS_WHOLE_ASKS_H
+#define TESTS_WHOLE_ASKS_H
 
 #include "service/pipeline/request.h"
-#include "tests/unit/hidden/world.h"
+#include "tests/unit/whole/world.h"
 
 enum { MAX_ASKS = 128 };
 
@@ -24,6 +24,14 @@ struct asks {
     struct author *author;
     struct slice authorization;
 };
+
+/* A printed text in the arena of the case. */
+struct slice asks_text(struct asks *list, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* One call of search_kb, or of POST /v1/search. arguments: JSON members. */
+struct ask *asks_search(struct asks *list, enum surface surface, bool modern,
+                        struct slice arguments);
 
 /* items[0] reads kb://index. */
 void asks_draw(struct asks *list, const struct world *before, const struct world *after);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Everything a caller can get by: both eras of MCP and both forms of /v1/search; what is there,
  * what is hidden, what is missing; what is refused. */
-#include "tests/unit/hidden/asks.h"
+#include "tests/unit/whole/asks.h"
 
 #include "service/mcp/uri.h"
-#include "tests/unit/hidden/door.h"
+#include "tests/unit/whole/door.h"
 
 #include <stdarg.h>
 
@@ -18,10 +18,7 @@ enum { BODY_MAX_BYTES = 64 * 1024 };
 
 static const char *const NO_NAME = "nowhere";
 
-static struct slice text(struct asks *list, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static struct slice text(struct asks *list, const char *format, ...)
+struct slice asks_text(struct asks *list, const char *format, ...)
 {
     char bytes[BODY_MAX_BYTES];
     va_list args;
@@ -50,8 +47,8 @@ static struct ask *add_mcp(struct asks *list, bool modern, const char *method, c
                            const char *name)
 {
     struct slice body =
-        text(list, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\",\"params\":{%s%s%s}}", method,
-             params, modern && *params ? "," : "", modern ? META : "");
+        asks_text(list, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\",\"params\":{%s%s%s}}",
+                  method, params, modern && *params ? "," : "", modern ? META : "");
     struct ask *a = add(list, SURFACE_MCP, body);
     a->in.mcp_version = modern ? SLICE_LIT(MODERN) : SLICE_LIT("2025-11-25");
     a->in.mcp_method = modern ? slice_of(method) : SLICE_NONE;
@@ -77,7 +74,7 @@ static void add_escaped(struct dynbuf *out, struct slice s)
 
 static struct ask *add_read(struct asks *list, struct slice uri, bool modern)
 {
-    struct slice params = text(list, "\"uri\":\"%s\"", uri.p);
+    struct slice params = asks_text(list, "\"uri\":\"%s\"", uri.p);
     return add_mcp(list, modern, "resources/read", params.p, uri.p);
 }
 
@@ -136,14 +133,15 @@ static void read_hidden(struct asks *list, const struct world *w)
 
 /* Searches */
 
-static struct ask *add_search(struct asks *list, enum surface surface, bool modern,
-                              struct slice arguments)
+struct ask *asks_search(struct asks *list, enum surface surface, bool modern,
+                        struct slice arguments)
 {
     struct ask *a;
     if (surface == SURFACE_REST) {
-        a = add(list, surface, text(list, "{%s}", arguments.p));
+        a = add(list, surface, asks_text(list, "{%s}", arguments.p));
     } else {
-        struct slice params = text(list, "\"name\":\"search_kb\",\"arguments\":{%s}", arguments.p);
+        struct slice params =
+            asks_text(list, "\"name\":\"search_kb\",\"arguments\":{%s}", arguments.p);
         a = add_mcp(list, modern, "tools/call", params.p, "search_kb");
     }
     a->searches = true;
@@ -182,29 +180,32 @@ static struct slice draw_arguments(struct asks *list, struct slice query)
     struct slice names = SLICE_LIT("");
     switch (draw_below(d, 4)) {
     case 0:
-        names = text(list, ",\"collection\":\"%s\"", COLLECTIONS[draw_below(d, N_COLLECTIONS)]);
+        names =
+            asks_text(list, ",\"collection\":\"%s\"", COLLECTIONS[draw_below(d, N_COLLECTIONS)]);
         break;
     case 1:
-        names = text(list, ",\"doc_type\":\"%s\"", DOC_TYPES[draw_below(d, N_DOC_TYPES)]);
+        names = asks_text(list, ",\"doc_type\":\"%s\"", DOC_TYPES[draw_below(d, N_DOC_TYPES)]);
         break;
     case 2:
-        names = text(list, ",\"published_from\":\"2022-01-%02u\",\"published_to\":\"2022-03-01\"",
-                     8 + draw_below(d, 20));
+        names =
+            asks_text(list, ",\"published_from\":\"2022-01-%02u\",\"published_to\":\"2022-03-01\"",
+                      8 + draw_below(d, 20));
         break;
     default: break;
     }
-    return text(list, "\"query\":\"%s\",\"top_k\":%u%s", query.p, 1 + draw_below(d, 20), names.p);
+    return asks_text(list, "\"query\":\"%s\",\"top_k\":%u%s", query.p, 1 + draw_below(d, 20),
+                     names.p);
 }
 
 static void search_one(struct asks *list, const struct world *w)
 {
     struct draw *d = list->author->draw;
     struct slice query = draw_query(list->author, w);
-    add_search(list, SURFACE_MCP, draw_below(d, 2), text(list, "\"query\":\"%s\"", query.p));
-    add_search(list, draw_below(d, 2) ? SURFACE_MCP : SURFACE_REST, false,
-               draw_arguments(list, query));
-    add_search(list, draw_below(d, 2) ? SURFACE_MCP : SURFACE_REST, draw_below(d, 2),
-               draw_arguments(list, query));
+    asks_search(list, SURFACE_MCP, draw_below(d, 2), asks_text(list, "\"query\":\"%s\"", query.p));
+    asks_search(list, draw_below(d, 2) ? SURFACE_MCP : SURFACE_REST, false,
+                draw_arguments(list, query));
+    asks_search(list, draw_below(d, 2) ? SURFACE_MCP : SURFACE_REST, draw_below(d, 2),
+                draw_arguments(list, query));
     add_get(list, query, 1 + draw_below(d, 20));
 }
 
@@ -230,9 +231,9 @@ static void search_by_name(struct asks *list, const struct world *w, bool collec
     enum surface surface = draw_below(d, 2) ? SURFACE_MCP : SURFACE_REST;
     const char *const names[] = {collection ? COLLECTIONS[at] : DOC_TYPES[at], NO_NAME};
     for (int i = 0; i < 2; i++) {
-        struct ask *a = add_search(list, surface, false,
-                                   text(list, "\"query\":\"kilo\",\"%s\":\"%s\"",
-                                        collection ? "collection" : "doc_type", names[i]));
+        struct ask *a = asks_search(list, surface, false,
+                                    asks_text(list, "\"query\":\"kilo\",\"%s\":\"%s\"",
+                                              collection ? "collection" : "doc_type", names[i]));
         a->searches = false;
         a->name = slice_of(names[i]);
         a->twin = i ? list->n - 2 : 0;
@@ -255,8 +256,8 @@ static void ask_lists(struct asks *list)
 
 static void ask_badly(struct asks *list)
 {
-    add_search(list, SURFACE_MCP, false, SLICE_LIT("\"query\":\"\\u2026\""))->searches = false;
-    add_search(list, SURFACE_REST, false, SLICE_LIT("\"query\":\"x\",\"top_k\":21"))->searches =
+    asks_search(list, SURFACE_MCP, false, SLICE_LIT("\"query\":\"\\u2026\""))->searches = false;
+    asks_search(list, SURFACE_REST, false, SLICE_LIT("\"query\":\"x\",\"top_k\":21"))->searches =
         false;
     add_read(list, SLICE_LIT("kb://docs/x"), false);
     add(list, SURFACE_MCP, SLICE_LIT("{"))->in.n_authorization = 0;

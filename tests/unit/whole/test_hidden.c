@@ -5,8 +5,8 @@
  * KB_LONG=1: 10,000 cases. KB_SEED=N repeats a run, KB_CASE=N one case of it. */
 #include "service/base/log.h"
 #include "service/base/mem.h"
-#include "tests/unit/hidden/asks.h"
-#include "tests/unit/hidden/door.h"
+#include "tests/unit/whole/asks.h"
+#include "tests/unit/whole/door.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>

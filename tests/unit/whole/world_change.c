@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A table of changes: each alone is what a publisher does every day, and several together are what
  * a night of publishing brings. */
-#include "tests/unit/hidden/world.h"
+#include "tests/unit/whole/world.h"
 
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* world: the documents of one version of a store, and what may become of them. */
-#ifndef TESTS_HIDDEN_WORLD_H
-#define TESTS_HIDDEN_WORLD_H
+#ifndef TESTS_WHOLE_WORLD_H
+#define TESTS_WHOLE_WORLD_H
 
 #include "service/retrieval/segment.h"
-#include "tests/unit/hidden/caller.h"
+#include "tests/unit/whole/caller.h"
 
 enum { MAX_PAPERS = 160 };
 

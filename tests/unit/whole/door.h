@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* door: the whole service in one process: a store written as ingest writes it, a gate opened on it
  * from files, and one caller who asks. */
-#ifndef TESTS_HIDDEN_DOOR_H
-#define TESTS_HIDDEN_DOOR_H
+#ifndef TESTS_WHOLE_DOOR_H
+#define TESTS_WHOLE_DOOR_H
 
 #include "service/pipeline/request.h"
-#include "tests/unit/hidden/world.h"
+#include "tests/unit/whole/world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,12 @@
     } while (0)
 
 /* Gates with other settings of the answer; all without a cache, which would answer from before. */
-enum { N_PROFILES = 2 };
+enum { N_PROFILES = 4 };
+
+struct answer_settings {
+    uint32_t candidate_depth, chunks_per_document, also_in_max, byte_budget;
+};
+extern const struct answer_settings ANSWERS[N_PROFILES];
 
 /* A key and a token of the caller, made on Criterion's main thread. */
 struct credentials {

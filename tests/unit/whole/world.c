@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Few words and many shared texts, so that terms, texts, titles and dates of visible and hidden
  * documents meet wherever they can. */
-#include "tests/unit/hidden/world.h"
+#include "tests/unit/whole/world.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The judge works on bits and knows the policy before it was written, so a mistake in reading the
  * file or in the filter cannot be in both. */
-#include "tests/unit/hidden/caller.h"
+#include "tests/unit/whole/caller.h"
 
 #include <stdio.h>
 
