@@ -32,6 +32,7 @@ AUTH = ["unit_auth:!(jws_verify|jwks|token_mutation)/*", "unit_auth"]
 SCOPE, CACHE, PIPELINE, YAML = ["unit_scope"], ["unit_cache"], ["unit_service_pipeline"], ["unit_service_yaml", "unit_scope"]
 EMBEDDED = ["unit_service_retrieval:embedded*/*"]
 INDEX = ["unit_service_retrieval:@(segment|segment_index|lexical)/*"]
+WHOLE = ["unit_whole:hidden/*"]
 FENCE = ["unit_service_retrieval:@(fence|shape|shape_passages)/*"]
 
 # --- the token: shape and header ---
@@ -202,6 +203,22 @@ fault("statistics_of_everything", "hidden documents count in the statistics", EM
        "    for (size_t i = 0; i < q->n_all; i++) {\n        sum.n_chunks += q->all[i]->n_chunks;\n        sum.total_length += q->all[i]->total_length;\n"),
       ("service/retrieval/embedded_view.c", "    enum err e = lexical_search(&lexical, ret_hits);\n",
        "    lexical.all = ((struct embedded_view *)v)->snapshot->segments;\n    lexical.n_all = ((struct embedded_view *)v)->snapshot->n;\n    enum err e = lexical_search(&lexical, ret_hits);\n"))
+fault("filtered_afterwards", "every partition is searched and hidden hits are dropped from what was found", WHOLE,
+      ("service/retrieval/embedded_view.c", "    enum err e = lexical_search(&lexical, ret_hits);\n",
+       "    lexical.segments = ((struct embedded_view *)v)->snapshot->segments;\n    lexical.n_segments = ((struct embedded_view *)v)->snapshot->n;\n"
+       "    enum err e = lexical_search(&lexical, ret_hits);\n    size_t kept = 0;\n    for (size_t i = 0; e == ERR_OK && i < (*ret_hits)->n; i++) {\n"
+       "        struct hit *hit = &(*ret_hits)->items[i];\n        for (size_t k = 0; k < hit->n_also; k++) {\n"
+       "            hit->n_also = filter_permits(v->filter, &hit->also[k].scope) ? hit->n_also : k;\n        }\n"
+       "        if (filter_permits(v->filter, &hit->scope)) {\n            (*ret_hits)->items[kept++] = *hit;\n        }\n    }\n"
+       "    if (e == ERR_OK) {\n        (*ret_hits)->n = kept;\n    }\n"))
+fault("counts_of_everything", "kb://index counts hidden documents", WHOLE,
+      ("service/retrieval/embedded_view.c", "            e->partitions[n++] = s->segments[i]->partition;\n        }\n",
+       "            e->partitions[n++] = s->segments[i]->partition;\n        } else if (n > 0) {\n"
+       "            e->partitions[n - 1].n_docs += s->segments[i]->partition.n_docs;\n        }\n"))
+fault("hidden_is_forbidden", "reading a hidden document fails otherwise than reading a missing one", WHOLE,
+      ("service/retrieval/embedded_view.c", "segment_doc_at(r, doc), q, h) : ERR_OK;\n",
+       "segment_doc_at(r, doc), q, h) : ERR_OK;\n    const struct snapshot *all = ((struct embedded_view *)v)->snapshot;\n"
+       "    for (size_t i = 0; !r && i < all->n; i++) {\n        e = segment_find_doc(all->segments[i], q->doc_id, &doc) ? ERR_BACKEND_DOWN : e;\n    }\n"))
 fault("fetch_past_the_view", "a document is fetched by id from any partition", EMBEDDED,
       ("service/retrieval/embedded_view.c", "    for (size_t i = 0; i < e->view.n_partitions; i++) {\n        if (slice_eq(e->view.partitions[i].scope.collection, q->collection) &&\n            segment_find_doc(e->segments[i], q->doc_id, ret_doc)) {\n            return e->segments[i];\n",
        "    for (size_t i = 0; i < e->snapshot->n; i++) {\n        struct segment_reader *r = e->snapshot->segments[i];\n        if (slice_eq(r->partition.scope.collection, q->collection) &&\n            segment_find_doc(r, q->doc_id, ret_doc)) {\n            return r;\n"))
