@@ -18,7 +18,8 @@ SCRIPT = kb.TOP / "tests" / "bench" / "retrieval"
 QUANTITIES = ("mean", "p50", "p95", "p99")
 ELSEWHERE = {
     "chunks", "partitions", "cores", "date", "cpu", "kernel", "compiler", "kbgate_version", "sqlite_version", "seed",
-    "ingest_s", "ingest_chunks_per_s", "ingest_cpu_s", "ingest_max_rss_mb", "store_bytes", "text_bytes", "postings",
+    "ingest_s", "ingest_chunks_per_s", "ingest_cpu_s", "ingest_max_rss_mb", "store_bytes", "store_idx_bytes",
+    "store_seg_bytes", "index_bytes_a_posting", "text_bytes", "postings",
     "anon_mb", "load_before", "checked", "right",
 }
 

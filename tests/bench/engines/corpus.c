@@ -103,10 +103,15 @@ static size_t content_word(struct corpus *c, char *ret_word)
     return words_content(c->words, &c->draw, rank, ret_word);
 }
 
+static struct draw document_draw(uint32_t number)
+{
+    return draw_of(CORPUS_SEED, KIND_DOCUMENT, number / SECTIONS);
+}
+
 static void begin_document(struct corpus *c)
 {
     char word[WORD_MAX_BYTES];
-    c->draw = draw_of(CORPUS_SEED, KIND_DOCUMENT, c->next / SECTIONS);
+    c->draw = document_draw(c->next);
     c->partition = draw_below(&c->draw, c->n_partitions);
     c->topics[0] = draw_below(&c->draw, WORDS_TOPICS);
     c->topics[1] = draw_below(&c->draw, WORDS_TOPICS);
@@ -182,6 +187,13 @@ void corpus_question(struct corpus *c, uint32_t n, struct dynbuf *out)
         add_word(out, word, length, i == 0);
         dynbuf_add_byte(out, last ? '?' : ' ');
     }
+}
+
+/* A document's first draw. */
+uint32_t corpus_home(uint32_t number, uint32_t n_partitions)
+{
+    struct draw d = document_draw(number);
+    return draw_below(&d, n_partitions);
 }
 
 struct partition_names corpus_partition(uint32_t partition)

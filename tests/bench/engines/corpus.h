@@ -30,6 +30,9 @@ bool corpus_next(struct corpus *c, struct chunk *ret_chunk);
  * drawn as the text is. Appended. */
 void corpus_question(struct corpus *c, uint32_t n, struct dynbuf *out);
 
+/* The partition of a chunk. */
+uint32_t corpus_home(uint32_t number, uint32_t n_partitions);
+
 /* Where a partition belongs: 5 (doc_type, label) pairs in each collection. */
 struct partition_names {
     char collection[CORPUS_NAME_BYTES];

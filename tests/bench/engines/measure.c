@@ -33,7 +33,6 @@ struct answers { /* the chunks an engine found for each question */
 struct bench {
     const struct bench_options *o;
     char **questions;
-    uint32_t *partitions; /* of each chunk */
     struct passages passages;
     const struct engine *engines[ENGINES_MAX];
     void *open[ENGINES_MAX];
@@ -80,23 +79,12 @@ static void open_engines(struct bench *b, const char *names)
     engine_require(b->n_engines > 0, names, "no engine of this name");
 }
 
-static void read_partitions(struct bench *b)
-{
-    struct corpus *c = corpus_new(b->o->n_chunks, b->o->n_partitions);
-    struct chunk chunk;
-    b->partitions = mem_array(b->o->n_chunks, sizeof(*b->partitions));
-    while (corpus_next(c, &chunk)) {
-        b->partitions[chunk.number] = chunk.partition;
-    }
-    corpus_free(c);
-}
-
 static void check_scope(const struct bench *b, const char *engine, int scope)
 {
     for (size_t i = 0; i < b->passages.n; i++) {
         uint32_t number = b->passages.numbers[i];
-        engine_require(number < b->o->n_chunks &&
-                           corpus_permits((enum corpus_scope)scope, b->partitions[number]),
+        uint32_t home = corpus_home(number, b->o->n_partitions);
+        engine_require(number < b->o->n_chunks && corpus_permits((enum corpus_scope)scope, home),
                        engine, "shows a chunk that the caller may not see");
     }
 }
@@ -187,7 +175,6 @@ static void close_bench(struct bench *b)
         b->engines[e]->close(b->open[e]);
     }
     bench_questions_free(b->questions, b->o->n_questions);
-    free(b->partitions);
     free(b->first);
     free(b->wall_us);
     free(b->cpu_us);
@@ -203,7 +190,6 @@ void bench_measure(const struct bench_options *o, const char *engines)
     b->wall_us = mem_array(o->n_questions, sizeof(*b->wall_us));
     b->cpu_us = mem_array(o->n_questions, sizeof(*b->cpu_us));
     print_versions();
-    read_partitions(b);
     pin();
     open_engines(b, engines);
     for (int scope = 0; scope < N_SCOPES; scope++) {
