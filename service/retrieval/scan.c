@@ -59,7 +59,7 @@ static unsigned count_about(const struct evidence *e, size_t i)
     return n;
 }
 
-/* What the rules of the stretch that ends with hit i weigh; the heaviest of them. */
+/* What the rules of the stretch that ends with hit i weigh; the first of the heaviest. */
 static unsigned weigh(const struct evidence *e, size_t i, size_t *ret_rule)
 {
     struct rule_set seen = {0};
@@ -68,7 +68,7 @@ static unsigned weigh(const struct evidence *e, size_t i, size_t *ret_rule)
         size_t rule = e->hits[k].rule;
         unsigned weight = SCAN_RULES[rule].weight;
         sum += add_rule(&seen, rule) ? weight : 0;
-        if (weight > most) {
+        if (weight >= most) {
             most = weight;
             *ret_rule = rule;
         }

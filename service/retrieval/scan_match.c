@@ -71,20 +71,26 @@ static unsigned find_leet(const struct scan_vocabulary *v, struct slice word)
     return replaced && !digit ? scan_vocabulary_find(v, (struct slice){as, word.n}) : 0;
 }
 
-/* Sets *disguised where the word was found only by what it looks like. */
+/* Sets *disguised where the word was seen through something that no honest text does to it. */
 static unsigned identify(const struct scan_vocabulary *v, const struct scan_word *word,
                          bool *disguised)
 {
-    struct slice text = {word->text, word->n};
+    struct slice text = {word->text, word->n}, look = {word->look, word->n_look};
+    *disguised = word->disguised;
     unsigned id = word->n ? scan_vocabulary_find(v, text) : 0;
-    *disguised = id && word->disguised;
     if (id || word->n == 0) {
         return id;
     }
-    id = word->n_look ? scan_vocabulary_find(v, (struct slice){word->look, word->n_look})
-                      : find_leet(v, text);
-    *disguised = id != 0;
+    id = word->n_look ? scan_vocabulary_find(v, look) : 0;
+    *disguised = word->disguised || id != 0;
+    id = id ? id : find_leet(v, text);
     return id ? id : scan_vocabulary_find_typo(v, text);
+}
+
+/* Letters of the word as it is read. */
+static bool is_long(const struct scan_word *word)
+{
+    return (word->n_look ? word->n_look : word->n) >= SCAN_DISGUISED_MIN;
 }
 
 static void feed_sign(struct scan_matcher *m, struct feed *f, unsigned char sign)
@@ -110,7 +116,7 @@ void scan_match_feed(struct scan_matcher *m, const struct scan_word *word, scan_
     f.id = identify(&f.program->vocabulary, word, &disguised);
     f.no_gap = word->after_break;
     feed(m, &f);
-    if (disguised && (word->n_look ? word->n_look : word->n) >= SCAN_DISGUISED_MIN) {
+    if (f.id && disguised && is_long(word)) {
         feed_sign(m, &f, SCAN_SIGN_DISGUISED);
     }
 }

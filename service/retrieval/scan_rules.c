@@ -21,7 +21,7 @@ const struct scan_class SCAN_CLASSES[] = {
     {"prior", "previous previously prior above preceding earlier foregoing former initial original "
               "existing past old current"},
     {"order", "instruction(s) prompt(s) rule(s) direction(s) guideline(s) directive(s) command(s) "
-              "constraint(s) restriction(s) order(s) programming guidance guardrail(s) training"},
+              "constraint(s) restriction(s) order(s) programming guidance guardrail(s)"},
     {"limit", "safety security ethical ethics content moral moderation"},
     {"check", "check(s) filter(s) guideline(s) rule(s) restriction(s) protocol(s) measure(s) "
               "policy policies guardrail(s) constraint(s) instruction(s)"},
@@ -61,7 +61,7 @@ const struct scan_rule SCAN_RULES[] = {
      "@ignore [any|all|every|each] [and] [of] [all|any] [the|your|my|these|those|our] [all] @prior "
      "[and] [system|safety|user|other] @order"},
     {"override_own", 4,
-     "@ignore [any|all|every] [of] your [own] [system|safety|other|ethical] @order"},
+     "@ignore [any|all|every] [of] your [own] [system|safety|other|ethical] @order|training"},
     {"override_typed", 4, "@drop [all|any] [of] [the|your|my] previous|prior ..2 do|instead"},
     {"override_above", 3,
      "@drop [all|everything|anything] [of] [the|what] above|before|preceding and|instead"},
@@ -69,8 +69,12 @@ const struct scan_rule SCAN_RULES[] = {
      "@ignore everything|anything|whatever|all [that|of] [what] [you|i|we] [were|was|have|had|ve] "
      "[been|previously|just] told|said|instructed|learned|given|know|above|before"},
     {"override_later", 4,
-     "@drop [all|any] [of] [the|your|these] @order ..3 above|before|previously|earlier|given"},
-    {"override_all", 4, "@drop all|any|every [of] [the|your|other] [other] @order"},
+     "@drop all|any|the|your|these [of] [the|your] @order ..3 "
+     "above|before|previously|earlier|given"},
+    {"override_all", 4,
+     "@drop all|every [of] [the|your] [other] "
+     "instruction(s)|prompts|rules|guidelines|directives|constraints"},
+    {"override_any", 3, "@drop any [other] instruction(s)|prompts|rules|guidelines|directives"},
     {"override_limits", 3, "@drop|bypass|override [all|any] [of] [the|your|its] @limit @check"},
     {"override_source", 4,
      "@drop [the|this|that] webpage|page|website|document|article|email|table|paper|text|question "
@@ -145,7 +149,7 @@ const struct scan_rule SCAN_RULES[] = {
     {"important_tag", 2,
      "'<' important|critical|mandatory|urgent|directive|attention|override|admin "
      "[instruction(s)|note|message|prompt] '>'"},
-    {"plain_tag", 1, "'<' information|info|system|instruction(s)|notice|note|priority '>'"},
+    {"plain_tag", 1, "'<' information|info|system|instruction(s)|priority '>'"},
     {"mode_tag", 4, "'<' system|god|developer|debug|admin|root|dan|maintenance mode '>'"},
     {"comment_orders", 3,
      "'<!-' ..3 instruction(s)|prompt|override|injection|directive|hidden|ignore|shadow"},
@@ -231,7 +235,7 @@ const struct scan_rule SCAN_RULES[] = {
      "before you [can|may|will] solve|complete|continue|finish|proceed|answer|start|do ..3 "
      "task|request|question ..10 first|following|must"},
     {"do_first", 1,
-     "do|perform|complete|execute the following|this|these first|immediately|instead"},
+     "do|perform|complete|execute [the] following|this|these first|immediately|instead"},
     {"task_given", 2,
      "task|request|question that|which i|we|you gave|give|asked|given ..2 "
      "in|originally|initially|before"},
@@ -242,6 +246,12 @@ const struct scan_rule SCAN_RULES[] = {
      "[full|entire|exact|complete|current|own] @inner @prompt"},
     {"ask_included_prompt", 3,
      "@reveal ..3 including|with [the|your] initial|system|original prompt|instruction(s)|message"},
+    {"ask_starting_you", 4, "starting|beginning|begins|starts with [the] [words|phrase] you are"},
+    {"ask_told", 4, "what|how were you [initially|originally] told|instructed|programmed|prompted"},
+    {"ask_rules", 3,
+     "what|whats|summarize|list|describe|recite|paraphrase [are|were] your [exact|own|full] "
+     "instructions|directives|prompt"},
+    {"ask_verbatim", 2, "@reveal ..4 verbatim"},
     {"ask_configuration", 2,
      "@reveal [me|us] [the|your] system|initial|internal|full configuration"},
     {"ask_your_prompt", 4,
@@ -256,10 +266,18 @@ const struct scan_rule SCAN_RULES[] = {
      "before|verbatim"},
 
     /* --- Secrets and personal data asked of the model. --- */
-    {"ask_secret", 4, "what|whats is|are your|our [own] [system|admin|secret|current] @secret"},
-    {"ask_the_secret", 4, "what|whats is the [system|admin|secret] @secret '?'"},
-    {"ask_secret_code", 2, "what|whats is the|your secret|access|activation code|key|word"},
+    {"ask_secret", 4,
+     "what|whats [is|are|was] your|our [own] [system|admin|secret|current] @secret"},
+    {"ask_the_secret", 4, "what|whats [is|was] the [system|admin|secret] @secret '?'"},
+    {"ask_secret_code", 2, "what|whats [is] the|your secret|access|activation code|key|word"},
     {"ask_you_secret", 4, "can|could|would|will you ..6 @ask ..2 your|our|the|me ..2 @secret"},
+    {"tell_me_secret", 4, "@ask me|us ..2 the|your|our [own] [system|admin] @secret"},
+    {"part_of_secret", 4,
+     "letter|letters|digit|half|hint|clue of|about|to|for "
+     "the|your|our [system|admin|secret] password|passphrase|passcode"},
+    {"user_identity", 4,
+     "@ask|what|whats [is|me|us] [the] users ..2 mothers|maiden|credit|social|bank|medical|"
+     "passport|license"},
     {"need_secret", 3, "i need you to @ask ..3 @secret"},
     {"say_secret", 3, "would|if ..6 your @secret"},
     {"write_secret", 4,
@@ -269,19 +287,18 @@ const struct scan_rule SCAN_RULES[] = {
     {"poem_of_secret", 4,
      "poem|haiku|song|story|riddle|acrostic ..2 about|with|containing the|your|our @secret"},
     {"ask_user_data", 3,
-     "@reveal|what|whats|know [is|are|was] [me] [about] [the] [square|first|last|number|reverse] "
-     "[of|letter] [the] users ..3 "
+     "@reveal|what|whats|know ..5 users ..3 "
      "birth|birthday|initials|address|email|password|name|age|city|phone|salary|color|colour|"
      "balance|ssn"},
     {"ask_user_home", 4,
      "where do|does|did the user [currently|usually|now] live|work|reside|stay"},
     {"ask_your_data", 3, "users|customers|people in your database|memory|records"},
     {"ask_secret_for", 4,
-     "what|whats is|are the @secret for|to|of our|your [own] "
+     "what|whats [is|are] the @secret for|to|of our|your [own] "
      "system|account|database|server|network"},
-    {"ask_code", 4, "what|whats is your|our secret|access|security code|key|word"},
+    {"ask_code", 4, "what|whats [is] your|our secret|access|security code|key|word"},
     {"ask_about_user", 4,
-     "what|whats is|are [the|a] users [first|last|current|favorite|favourite|home|date] [of] "
+     "what|whats [is|are] [the|a] users [first|last|current|favorite|favourite|home|date] [of] "
      "birth|birthday|age|salary|color|colour|food|city|hobby|income|nationality|occupation|"
      "initials|balance"},
     {"ask_personal_you", 3,
@@ -316,6 +333,8 @@ const struct scan_rule SCAN_RULES[] = {
      "imagine were|we|that|youre|you [are|were] [we|you] [are|were] ..1 "
      "in|on|a|an|studying|doing|having"},
     {"you_are_ai", 2, "you|youre [are] an ai"},
+    {"lets_play", 2, "lets play|pretend|roleplay|imagine"},
+    {"in_this_world", 2, "in|on this|that world|society|game|simulation|spaceship|universe"},
     {"hypothetically", 2, "hypothetically"},
     {"if_asked", 2, "if i were|was to ask"},
     {"override_mode", 2, "system override|takeover"},
@@ -341,10 +360,11 @@ const struct scan_rule SCAN_RULES[] = {
     {"encoded_text", 2, "ENCODED"},
     {"encoded_comment", 2, "'<!-' ENCODED"},
     {"in_parts", 2, "part 1|one|a ..12 part 2|two|b"},
-    {"following_parts", 2, "using|from|of the following|these parts"},
-    {"interlace", 2, "interlace|interleave|concatenate|unscramble part|parts|the"},
+    {"following_parts", 2, "using|from|of [the] following|these parts"},
+    {"interlace", 2, "interlace|interleave|concatenate|unscramble [the] part|parts"},
     {"decode_this", 2,
-     "decode|decipher|decrypt|unscramble ..2 caesar|base64|rot13|cipher|morse|binary|hex|string"},
+     "decode|decipher|decrypt|unscramble this|the [following] ..2 "
+     "caesar|base64|rot13|cipher|morse|binary|hex|string"},
     {"do_decoded", 2,
      "and|then tell|follow|execute|do|answer|print|obey ..3 it|message says|instructions|contains"},
 
@@ -352,7 +372,7 @@ const struct scan_rule SCAN_RULES[] = {
     {"add_snippet", 2, "following|subsequent|below|ensuing|succeeding code @snippet"},
     {"code_reads", 1, "os environ|getlogin|uname|listdir"},
     {"code_reads_system", 1,
-     "psutil|getpass|win32clipboard|imagegrab|pyautogui|pynput|winreg|driverquery|keylogger|"
+     "psutil|getpass|win32clipboard|imagegrab|pyautogui|pynput|winreg|keylogger|"
      "clipboard"},
     {"code_reads_platform", 1, "platform|pkg system|version|uname|node|resources"},
     {"code_reads_file", 1, "open|rb|read ..3 path|var|etc|home|file|csv|txt"},
@@ -360,7 +380,7 @@ const struct scan_rule SCAN_RULES[] = {
     {"code_sends_raw", 1, "sendall|storbinary|sendmail|yagmail|smtplib|ftplib|socket|ftp|smtp"},
     {"code_fetches", 1, "requests|urllib|wget|curl get|request|https|http|urlopen"},
     {"code_foreign_host", 1,
-     "target|attacker|remote|evil|exploit|anothermachine|malicious|victim ..1 "
+     "target|attacker|remote|evil|exploit|malicious|victim ..1 "
      "server|service|com|url|py|computer|host"},
     {"code_runs", 2, "os|subprocess system|popen|call|run|check|execv"},
     {"code_runs_text", 2, "exec|eval|pickle open|loads|compile|requests|base64"},
@@ -410,7 +430,7 @@ const struct scan_rule SCAN_RULES[] = {
     {"override_zh", 4,
      "忽略|无视|無視|忘记|忘記|不要 ..6 以前|之前|前面|先前|上述|以上|上面|所有 ..4 "
      "指示|指令|命令|提示|规则|規則"},
-    {"override_ja", 4, "以前|前の|これ|上記|今ま ..8 指示|命令|指令|ルー ..4 無視|忘れ"},
+    {"override_ja", 4, "以前|前の|これ|上記|今ま ..8 指示|命令|指令|ルー ..6 無視|忘れ"},
     {"override_ko", 4, "이전|위의|앞의|지금 ..6 지시|명령|규칙|지침 ..4 무시|잊어|잊으"},
     {"home_other", 4,
      "donde|ou|wo|dove|onde vive|habite|vit|wohnt|lebt|abita|mora|reside ..2 "
@@ -426,10 +446,10 @@ const struct scan_rule SCAN_RULES[] = {
     {"secret_id", 4, "apa kata sandi|sandinya"},
     {"secret_nl", 4, "wat is het|je|jouw|uw wachtwoord"},
     {"secret_es", 4, "cual es la|tu|su contrasena|clave"},
-    {"secret_pt", 4, "qual e a|sua senha"},
+    {"secret_pt", 4, "qual e a|sua [sua] senha"},
     {"secret_fr", 4, "quel est le|ton|votre mot de passe"},
     {"secret_de", 4, "wie|was lautet|ist das|dein|ihr|euer passwort|kennwort"},
-    {"secret_it", 4, "qual e la|tua password|parola"},
+    {"secret_it", 4, "qual e la|tua [tua] password|parola"},
 
     /* --- Talk of attacks: excuses what is near it. --- */
     {"about_attacker", 0, "attacker(s)|adversary|adversaries|adversarial|adversarially"},

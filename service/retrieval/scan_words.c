@@ -8,7 +8,7 @@
 
 #include <utf8proc.h>
 
-enum { SOFT_HYPHEN = 0xAD, BLACK_FLAG = 0x1F3F4 };
+enum { SOFT_HYPHEN = 0xAD, BLACK_FLAG = 0x1F3F4, FLAG_TAGS = 6 };
 
 /* --- building a word --- */
 
@@ -138,22 +138,35 @@ static void read_word(struct scan_words *w, struct scan_word *word)
     finish_word(w, &b);
 }
 
-static void read_tags(struct scan_words *w, struct scan_word *word)
+static void count_hidden(struct scan_words *w, size_t n)
+{
+    size_t of_flag = n < w->flag_left ? n : w->flag_left;
+    w->flag_left -= of_flag;
+    w->hidden += n - of_flag;
+}
+
+/* A word of tag characters; false where a blank or punctuation among them stands. */
+static bool read_tags(struct scan_words *w, struct scan_word *word)
 {
     struct build b = {.word = word};
     struct glyph g = glyph_at(w->text, w->at);
-    w->hidden += !w->in_flag;
-    while (g.kind == GLYPH_TAG && glyph_is_alnum((unsigned char)(g.code - GLYPH_TAG_BASE))) {
-        put(&b, glyph_lower((unsigned char)(g.code - GLYPH_TAG_BASE)));
-        w->hidden += !w->in_flag;
+    size_t n = 0;
+    for (; g.kind == GLYPH_TAG; n++) {
+        unsigned char c = (unsigned char)(g.code - GLYPH_TAG_BASE);
+        if (!glyph_is_alnum(c)) {
+            break;
+        }
+        put(&b, glyph_lower(c));
         w->at += g.bytes;
         g = glyph_at(w->text, w->at);
     }
-    if (b.n == 0) {
-        w->at += g.bytes;
+    w->at += n ? 0 : g.bytes;
+    count_hidden(w, n ? n : 1);
+    if (n) {
+        word->disguised = true;
+        finish_word(w, &b);
     }
-    word->disguised = true;
-    finish_word(w, &b);
+    return n > 0;
 }
 
 /* Two characters, the second of which begins the next word; one that stands alone. */
@@ -315,8 +328,8 @@ static bool read_mark(struct scan_words *w, struct scan_word *word, const struct
     if (is_escaped_newline(w, g)) {
         return read_newline(w, word, 2);
     }
-    w->after_break = w->after_break || ends_sentence(w, g);
-    w->in_flag = g->code == BLACK_FLAG;
+    w->after_break = ends_sentence(w, g);
+    w->flag_left = g->code == BLACK_FLAG ? FLAG_TAGS : 0;
     w->at += g->bytes;
     set_mark(word, mark_of(w, g->code));
     return true;
@@ -345,9 +358,9 @@ static bool read_at(struct scan_words *w, struct scan_word *word)
     }
     w->in_unspaced = false;
     switch (g.kind) {
-    case GLYPH_LETTER: w->in_flag = false; return read_letters(w, word);
+    case GLYPH_LETTER: w->flag_left = 0; return read_letters(w, word);
     case GLYPH_MARK: return read_mark(w, word, &g);
-    case GLYPH_TAG: read_tags(w, word); return true;
+    case GLYPH_TAG: return read_tags(w, word);
     case GLYPH_UNSPACED:
     case GLYPH_SPACE:
     case GLYPH_NEWLINE:

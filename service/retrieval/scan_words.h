@@ -31,9 +31,10 @@ struct scan_word {
 struct scan_words {
     struct slice text;
     size_t at;
-    size_t code_end; /* of the last run of base64 that was handed out */
-    size_t hidden;   /* tag characters seen so far, other than those of flags */
-    bool started, after_break, blank_line, in_unspaced, in_flag;
+    size_t code_end;  /* of the last run of base64 that was handed out */
+    size_t hidden;    /* tag characters seen so far, other than those of flags */
+    size_t flag_left; /* tag characters that may still belong to a flag */
+    bool started, after_break, blank_line, in_unspaced;
     struct skeleton skeleton;
 };
 
