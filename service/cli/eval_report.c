@@ -48,22 +48,40 @@ static void add_profile(struct json_writer *w, const struct option_texts *settin
     json_array_end(w);
 }
 
-static void add_intervals(struct json_writer *w, const struct evaluation *e)
+static void add_interval(struct json_writer *w, const char *key, const struct interval *i)
+{
+    char room[64];
+    struct dynbuf pair;
+    dynbuf_init(&pair, sizeof(room));
+    dynbuf_add_byte(&pair, '[');
+    fraction_add(&pair, millionths(i->low), 6);
+    dynbuf_add_byte(&pair, ',');
+    fraction_add(&pair, millionths(i->high), 6);
+    dynbuf_add_byte(&pair, ']');
+    json_member_raw(w, key, dynbuf_get(&pair));
+    dynbuf_done(&pair);
+}
+
+static void add_intervals(struct json_writer *w, const struct interval *intervals)
 {
     json_key(w, "interval");
     json_object_begin(w);
     for (enum measure m = 0; m < N_MEASURES; m++) {
-        char room[64];
-        struct dynbuf pair;
-        dynbuf_init(&pair, sizeof(room));
-        dynbuf_add_byte(&pair, '[');
-        fraction_add(&pair, millionths(e->intervals[m].low), 6);
-        dynbuf_add_byte(&pair, ',');
-        fraction_add(&pair, millionths(e->intervals[m].high), 6);
-        dynbuf_add_byte(&pair, ']');
-        json_member_raw(w, measure_name(m), dynbuf_get(&pair));
-        dynbuf_done(&pair);
+        add_interval(w, measure_name(m), &intervals[m]);
     }
+    json_object_end(w);
+}
+
+static void add_paired(struct json_writer *w, const struct paired *p)
+{
+    if (!p) {
+        return;
+    }
+    json_key(w, "against");
+    json_object_begin(w);
+    json_member_int(w, "num_q", (int64_t)p->n);
+    add_measures(w, &p->difference);
+    add_intervals(w, p->intervals);
     json_object_end(w);
 }
 
@@ -97,7 +115,8 @@ void eval_report_json(struct dynbuf *out, const struct eval_figures *f)
     json_member_int(&w, "refused", (int64_t)f->n_refused);
     json_member_int(&w, "excluded", (int64_t)f->n_excluded);
     add_measures(&w, &f->evaluation->mean);
-    add_intervals(&w, f->evaluation);
+    add_intervals(&w, f->evaluation->intervals);
+    add_paired(&w, f->paired);
     if (f->held_out) {
         json_member_bool(&w, "held_out", true);
     }
@@ -111,17 +130,27 @@ static void add_count(struct dynbuf *out, const char *name, uint64_t value)
     dynbuf_add_int(out, (int64_t)value);
 }
 
-static void add_row(struct dynbuf *out, const struct evaluation *e, enum measure m)
+static void add_row(struct dynbuf *out, enum measure m, const struct measures *values,
+                    const struct interval *intervals)
 {
     char name[32];
     (void)snprintf(name, sizeof(name), "%-12s ", measure_name(m));
     dynbuf_add_text(out, name);
-    fraction_add(out, millionths(e->mean.value[m]), 4);
+    fraction_add(out, millionths(values->value[m]), 4);
     dynbuf_add_text(out, "  ");
-    fraction_add(out, millionths(e->intervals[m].low), 4);
+    fraction_add(out, millionths(intervals[m].low), 4);
     dynbuf_add_byte(out, ' ');
-    fraction_add(out, millionths(e->intervals[m].high), 4);
+    fraction_add(out, millionths(intervals[m].high), 4);
     dynbuf_add_byte(out, '\n');
+}
+
+static void add_rows(struct dynbuf *out, const char *title, const struct measures *values,
+                     const struct interval *intervals)
+{
+    dynbuf_add_text(out, title);
+    for (enum measure m = 0; m < N_MEASURES; m++) {
+        add_row(out, m, values, intervals);
+    }
 }
 
 static const char *how(const struct eval_source *s)
@@ -142,9 +171,11 @@ void eval_report_text(struct dynbuf *out, const struct eval_figures *f)
     dynbuf_add_text(out, how(f->source));
     dynbuf_add_text(out, "\nindex_version ");
     dynbuf_add_text(out, f->index_version);
-    dynbuf_add_text(out, "\n\nmeasure      value   95 % interval\n");
-    for (enum measure m = 0; m < N_MEASURES; m++) {
-        add_row(out, f->evaluation, m);
+    add_rows(out, "\n\nmeasure      value   95 % interval\n", &f->evaluation->mean,
+             f->evaluation->intervals);
+    if (f->paired) {
+        add_rows(out, "\nmeasure      paired difference and its 95 % interval\n",
+                 &f->paired->difference, f->paired->intervals);
     }
 }
 

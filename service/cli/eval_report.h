@@ -4,6 +4,7 @@
 #define CLI_EVAL_REPORT_H
 
 #include "service/cli/eval_engine.h"
+#include "service/eval/paired.h"
 #include "service/eval/test_set.h"
 
 #include <stdio.h>
@@ -18,6 +19,7 @@ struct eval_figures {
     uint64_t n_unasked;  /* judged queries that the queries file lacks: they count 0 */
     int64_t n_missing;   /* judged documents that the store lacks; -1: not known */
     uint64_t n_empty, n_refused, n_excluded;
+    const struct paired *paired; /* NULL: compared with nothing */
     bool held_out;
 };
 

@@ -5,6 +5,7 @@
 #include "service/cli/eval_report.h"
 #include "service/cli/visible.h"
 #include "service/eval/gate.h"
+#include "service/eval/lines.h"
 #include "service/eval/output.h"
 #include "service/eval/records.h"
 
@@ -15,7 +16,7 @@ enum { OUTPUT_MAX_BYTES = 1024 * 1024 * 1024, REFUSALS_SHOWN = 5 };
 
 struct values {
     struct eval_source source;
-    const char *queries, *qrels, *exclude, *frozen;
+    const char *queries, *qrels, *exclude, *frozen, *against;
     const char *run, *json, *per_query, *gate;
     bool held_out, force;
 };
@@ -45,6 +46,8 @@ static const struct cli_option OPTIONS[] = {
      offsetof(struct values, per_query), 0, 0},
     {"json", "OUT", "write the figures as JSON; - is standard output, without the table",
      OPTION_TEXT, offsetof(struct values, json), 0, 0},
+    {"against", "F", "compare query by query with a --per-query file of another run", OPTION_TEXT,
+     offsetof(struct values, against), 0, 0},
     {"gate", "BASELINE", "exit 1 when a measure is below this file's minus its tolerance",
      OPTION_TEXT, offsetof(struct values, gate), 0, 0},
     {"frozen", "FILE", "refuse files that differ from this frozen set (kbgate eval freeze)",
@@ -59,13 +62,14 @@ static const struct cli_option OPTIONS[] = {
 struct job {
     const struct values *values;
     struct test_set set;
-    struct dynbuf query_bytes, qrels_bytes, exclude_bytes;
+    struct dynbuf query_bytes, qrels_bytes, exclude_bytes, against_bytes;
     struct records queries;
     struct qrels qrels;
     struct exclusions exclusions;
     json_t *baseline;
     struct evaluation evaluation;
     struct eval_figures figures;
+    struct paired paired;
     struct dynbuf run, per_query;
 };
 
@@ -208,6 +212,16 @@ static bool measure(struct job *job, struct err_detail *detail)
     return good;
 }
 
+static bool compare(struct job *job, struct err_detail *detail)
+{
+    if (!job->values->against) {
+        return true;
+    }
+    job->figures.paired = &job->paired;
+    return paired_compare(&job->evaluation, job->values->against, dynbuf_get(&job->against_bytes),
+                          &job->paired, detail);
+}
+
 static bool write_outputs(struct job *job, struct err_detail *detail)
 {
     const struct values *v = job->values;
@@ -276,6 +290,9 @@ static bool run_job(struct job *job, struct err_detail *detail)
         !parse_set(job, detail)) {
         return false;
     }
+    if (v->against && !eval_file_read(v->against, &job->against_bytes, detail)) {
+        return false;
+    }
     if (v->gate && !(job->baseline = json_file_read(v->gate, detail))) {
         return false;
     }
@@ -286,7 +303,8 @@ static bool run_job(struct job *job, struct err_detail *detail)
     test_set_checksum(&job->set, job->figures.checksum);
     dynbuf_init(&job->run, OUTPUT_MAX_BYTES);
     dynbuf_init(&job->per_query, OUTPUT_MAX_BYTES);
-    return measure(job, detail) && write_outputs(job, detail) && pass_gate(job, detail);
+    return measure(job, detail) && compare(job, detail) && write_outputs(job, detail) &&
+           pass_gate(job, detail);
 }
 
 static void free_job(struct job *job)
@@ -299,6 +317,7 @@ static void free_job(struct job *job)
     dynbuf_done(&job->query_bytes);
     dynbuf_done(&job->qrels_bytes);
     dynbuf_done(&job->exclude_bytes);
+    dynbuf_done(&job->against_bytes);
     dynbuf_done(&job->run);
     dynbuf_done(&job->per_query);
 }
@@ -351,7 +370,10 @@ const struct command EVAL_RETRIEVAL = {
         "relevant. A document is its doc_id, at the place of its first passage; the documents that "
         "hold the very same\n"
         "text (also_in) come directly behind it. Intervals are 95 % bootstrap intervals over the "
-        "queries, seeded.\n\n"
+        "queries, seeded.\n"
+        "--against takes two runs query by query and gives the mean difference (this minus "
+        "the other) with its interval:\n"
+        "where that holds 0, the set does not tell them apart.\n\n"
         "With --store the candidate list is taken to depth 1,000, with abstaining and caps off "
         "unless --as-served;\n"
         "with --url, /v1/search is asked with top_k 20, retryable answers are waited for. A corpus "

@@ -7,9 +7,9 @@
 
 /* What else a report holds; see the report of eval retrieval. */
 static const char *const FOREIGN[] = {
-    "format",    "set",   "source",  "as_served", "depth",    "profile",     "index_version",
-    "tolerance", "num_q", "num_ret", "num_rel",   "measures", "num_rel_ret", "interval",
-    "empty",     "note",  "refused", "excluded",  "held_out",
+    "format",    "set",     "source",  "as_served", "depth",    "profile",     "index_version",
+    "tolerance", "num_q",   "num_ret", "num_rel",   "measures", "num_rel_ret", "interval",
+    "empty",     "against", "note",    "refused",   "excluded", "held_out",
 };
 
 static bool is_measure(const char *key)

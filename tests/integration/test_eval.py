@@ -146,6 +146,22 @@ def test_excluded_documents_are_dropped_from_ranking_and_run(garden, tmp_path):
     assert report["set"]["checksum"] != report_of(garden)["set"]["checksum"]
 
 
+def test_two_runs_are_compared_query_by_query(garden, tmp_path):
+    evaluate(garden, "--per-query", tmp_path / "other")
+    same = report_of(garden, "--against", tmp_path / "other")["against"]
+    assert same["num_q"] == len(JUDGED) and all(same[name] == 0 for name in MEASURES)
+    each = [json.loads(line) for line in (tmp_path / "other").read_text().splitlines()]
+    each[0]["map"] -= 0.25
+    (tmp_path / "other").write_text(lines(each))
+    against = report_of(garden, "--against", tmp_path / "other")["against"]
+    assert abs(against["map"] - 0.25 / len(JUDGED)) < 1e-6 and against["recip_rank"] == 0
+    assert against["interval"]["map"][0] == 0 and 0.05 < against["interval"]["map"][1] <= 0.25
+    for spoilt, reason in ((each[1:], "asked in one of the two"), (each + each[:1], ":7: the query stands"), ([{"id": "1"}], ":1: a measure is missing"), ([[]], ":1: no JSON object")):
+        (tmp_path / "other").write_text(lines(spoilt))
+        done = evaluate(garden, "--against", tmp_path / "other", check=False)
+        assert done.returncode == 1 and reason in done.stderr
+
+
 def test_a_collection_can_be_chosen(garden):
     assert report_of(garden, "--collection", "garden")["map"] == report_of(garden)["map"]
     done = evaluate(garden, "--collection", "gardens", check=False)
