@@ -38,9 +38,9 @@ struct hit {
     struct slice chunk_id;                  /* <collection>/<doc_id>/<position> */
     struct slice doc_id, title, source_url; /* source_url: SLICE_NONE if the document has none */
     struct slice text;
-    int32_t published;            /* days since 1970-01-01, or NO_DATE */
-    uint32_t position;            /* of the chunk in its document, from 0 */
-    uint64_t score;               /* the engine's, never shown */
+    int32_t published;                   /* days since 1970-01-01, or NO_DATE */
+    uint32_t position;                   /* of the chunk in its document, from 0 */
+    uint64_t score;                      /* the engine's, never shown */
     uint64_t matched[HIT_MATCHED_WORDS]; /* bit t: the hit holds hits->terms[t] in a field */
     const struct hit_place *also;        /* by chunk_id, at most profile.also_in_max */
     size_t n_also;

@@ -39,6 +39,26 @@ uint64_t bm25_weight(const struct bm25 *m, uint64_t df);
 
 uint64_t bm25_norm(const struct bm25 *m, uint32_t length);
 
+/* Norms cost two divisions each, and most chunks have one of a few hundred lengths. */
+enum { BM25_NORMS = 2048 };
+
+struct bm25_norms {
+    const struct bm25 *model;
+    uint64_t plus_1[BM25_NORMS]; /* by length; 0: not asked for yet */
+};
+
+/* As bm25_norm. */
+static inline uint64_t bm25_norms_get(struct bm25_norms *known, uint32_t length)
+{
+    if (length >= BM25_NORMS) {
+        return bm25_norm(known->model, length);
+    }
+    if (known->plus_1[length] == 0) {
+        known->plus_1[length] = bm25_norm(known->model, length) + 1;
+    }
+    return known->plus_1[length] - 1;
+}
+
 static inline uint64_t bm25_contribution(uint64_t weight, uint64_t norm, uint32_t tf)
 {
     uint64_t scaled = (uint64_t)tf << 16;

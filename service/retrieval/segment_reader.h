@@ -52,6 +52,12 @@ static inline uint32_t segment_length_at(const struct segment_reader *r, uint32_
     return segment_index_length(&r->index, chunk);
 }
 
+/* The length will be asked for soon. */
+static inline void segment_length_soon(const struct segment_reader *r, uint32_t chunk)
+{
+    __builtin_prefetch(r->index.lengths + (size_t)chunk * SEGMENT_LENGTH_BYTES);
+}
+
 /* Of the chunk's document. */
 static inline int32_t segment_published_at(const struct segment_reader *r, uint32_t chunk)
 {

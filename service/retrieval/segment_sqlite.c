@@ -95,9 +95,11 @@ sqlite3 *segment_sqlite_open(const char *path, struct err_detail *detail)
     }
     sqlite3 *db = open_with(uri.p, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path, detail);
     dynbuf_done(&uri);
-    char pragma[64];
-    sqlite3_snprintf(sizeof(pragma), pragma, "PRAGMA mmap_size=%d", MMAP_MAX_BYTES);
-    db = run_or_close(db, pragma, path, detail);
+    /* One read transaction for good: the file never changes, and one a statement costs as much as
+     * finding the row. */
+    char start[64];
+    sqlite3_snprintf(sizeof(start), start, "PRAGMA mmap_size=%d; BEGIN", MMAP_MAX_BYTES);
+    db = run_or_close(db, start, path, detail);
     if (db) {
         restrict_connection(db);
     }

@@ -8,11 +8,87 @@
 #include "corpus.h"
 #include "service/retrieval/text.h"
 
-enum { ORACLE_MAX_TERMS = 64, ORACLE_MAX_HITS = 200 };
+enum { ORACLE_MAX_TERMS = TEXT_QUERY_MAX_TERMS, ORACLE_MAX_HITS = 1000 };
+
+/* The corpus' words, read once for many queries. */
+
+struct oracle_word {
+    struct slice text;
+    uint64_t weight;
+};
+
+struct oracle_chunk {
+    size_t doc, chunk;
+    struct oracle_word *words;
+    size_t n, cap;
+    uint64_t length;
+};
+
+struct oracle_words {
+    struct arena arena;
+    struct oracle_chunk *chunks;
+    size_t n;
+    uint64_t weight; /* of the field being read */
+};
+
+MAYBE_UNUSED void oracle_on_term(void *arg, struct slice term, uint32_t position)
+{
+    (void)position;
+    struct oracle_words *w = arg;
+    struct oracle_chunk *c = &w->chunks[w->n];
+    if (c->n == c->cap) {
+        c->cap = c->cap ? 2 * c->cap : 32;
+        c->words = mem_realloc(c->words, c->cap * sizeof(*c->words));
+    }
+    bool again = c->n && slice_eq(c->words[c->n - 1].text, term);
+    struct slice text = again ? c->words[c->n - 1].text : arena_copy(&w->arena, term);
+    c->words[c->n++] = (struct oracle_word){text, w->weight};
+    c->length += w->weight;
+}
+
+MAYBE_UNUSED void oracle_read_field(struct oracle_words *w, struct text_analyser *analyser,
+                                    struct slice text, uint64_t weight)
+{
+    w->weight = weight;
+    if (text.n) {
+        text_analyse(analyser, text, oracle_on_term, w);
+    }
+}
+
+MAYBE_UNUSED void oracle_read(struct oracle_words *w, const struct corpus *corpus)
+{
+    size_t n = 0;
+    struct text_analyser *analyser = text_analyser_new();
+    for (size_t i = 0; i < corpus->n; i++) {
+        n += corpus->docs[i].input.n_chunks;
+    }
+    *w = (struct oracle_words){.chunks = mem_array(n, sizeof(*w->chunks))};
+    for (size_t i = 0; i < corpus->n; i++) {
+        const struct doc_input *doc = &corpus->docs[i].input;
+        for (size_t c = 0; c < doc->n_chunks; c++, w->n++) {
+            w->chunks[w->n].doc = i;
+            w->chunks[w->n].chunk = c;
+            oracle_read_field(w, analyser, doc->title, 2);
+            oracle_read_field(w, analyser, doc->chunks[c].context, 1);
+            oracle_read_field(w, analyser, doc->chunks[c].text, 1);
+        }
+    }
+    text_analyser_free(analyser);
+}
+
+MAYBE_UNUSED void oracle_words_done(struct oracle_words *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        free(w->chunks[i].words);
+    }
+    free(w->chunks);
+    arena_done(&w->arena);
+}
 
 struct oracle_place {
     char chunk_id[256];
     uint64_t score;
+    uint64_t matched[HIT_MATCHED_WORDS];
     struct slice text;
     size_t doc;
 };
@@ -25,18 +101,18 @@ struct oracle_hit {
 
 struct oracle {
     const struct corpus *corpus;
+    const struct oracle_words *words;
     const struct filter *filter;
     const struct search_query *query;
     const struct answer_profile *profile;
 
     struct arena arena;
-    struct text_analyser *analyser;
     struct slice *terms;
     size_t n_terms;
     uint64_t n_chunks, total_length, df[ORACLE_MAX_TERMS];
 
     /* of the chunk being counted */
-    uint64_t tf[ORACLE_MAX_TERMS], length, weight;
+    uint64_t tf[ORACLE_MAX_TERMS], length;
 
     struct oracle_place *found;
     size_t n_found;
@@ -44,31 +120,19 @@ struct oracle {
     size_t n_hits;
 };
 
-MAYBE_UNUSED void oracle_on_term(void *arg, struct slice term, uint32_t position)
-{
-    (void)position;
-    struct oracle *o = arg;
-    o->length += o->weight;
-    for (size_t t = 0; t < o->n_terms; t++) {
-        o->tf[t] += slice_eq(term, o->terms[t]) ? o->weight : 0;
-    }
-}
-
-MAYBE_UNUSED void oracle_count(struct oracle *o, struct slice text, uint64_t weight)
-{
-    o->weight = weight;
-    if (text.n) {
-        text_analyse(o->analyser, text, oracle_on_term, o);
-    }
-}
-
-MAYBE_UNUSED void oracle_count_chunk(struct oracle *o, const struct doc_input *doc, size_t chunk)
+/* A longer chunk counts as 2^20 - 1 long, a more frequent term as 65,535 times. */
+MAYBE_UNUSED void oracle_count_chunk(struct oracle *o, const struct oracle_chunk *c)
 {
     memset(o->tf, 0, sizeof(o->tf));
-    o->length = 0;
-    oracle_count(o, doc->title, 2);
-    oracle_count(o, doc->chunks[chunk].context, 1);
-    oracle_count(o, doc->chunks[chunk].text, 1);
+    o->length = c->length < 1048575 ? c->length : 1048575;
+    for (size_t i = 0; i < c->n; i++) {
+        for (size_t t = 0; t < o->n_terms; t++) {
+            o->tf[t] += slice_eq(c->words[i].text, o->terms[t]) ? c->words[i].weight : 0;
+        }
+    }
+    for (size_t t = 0; t < o->n_terms; t++) {
+        o->tf[t] = o->tf[t] < 65535 ? o->tf[t] : 65535;
+    }
 }
 
 /* The documents that statistics come from: permitted and named. */
@@ -132,35 +196,44 @@ MAYBE_UNUSED uint64_t oracle_score(const struct oracle *o)
 
 MAYBE_UNUSED void oracle_statistics(struct oracle *o)
 {
-    for (size_t i = 0; i < o->corpus->n; i++) {
-        const struct test_doc *d = &o->corpus->docs[i];
-        for (size_t c = 0; oracle_searches(o, &d->scope) && c < d->input.n_chunks; c++) {
-            oracle_count_chunk(o, &d->input, c);
-            o->n_chunks++;
-            o->total_length += o->length;
-            for (size_t t = 0; t < o->n_terms; t++) {
-                o->df[t] += o->tf[t] > 0;
-            }
+    for (size_t i = 0; i < o->words->n; i++) {
+        const struct oracle_chunk *c = &o->words->chunks[i];
+        if (!oracle_searches(o, &o->corpus->docs[c->doc].scope)) {
+            continue;
+        }
+        oracle_count_chunk(o, c);
+        o->n_chunks++;
+        o->total_length += o->length;
+        for (size_t t = 0; t < o->n_terms; t++) {
+            o->df[t] += o->tf[t] > 0;
         }
     }
 }
 
+MAYBE_UNUSED void oracle_add_place(struct oracle *o, const struct oracle_chunk *c)
+{
+    const struct test_doc *d = &o->corpus->docs[c->doc];
+    struct oracle_place *p = &o->found[o->n_found];
+    oracle_count_chunk(o, c);
+    p->score = oracle_score(o);
+    p->text = d->input.chunks[c->chunk].text;
+    p->doc = c->doc;
+    snprintf(p->chunk_id, sizeof(p->chunk_id), "%.*s/%.*s/%u", (int)d->scope.collection.n,
+             d->scope.collection.p, (int)d->input.doc_id.n, d->input.doc_id.p,
+             (unsigned)d->input.chunks[c->chunk].position);
+    for (size_t t = 0; t < o->n_terms; t++) {
+        p->matched[t / 64] |= (uint64_t)(o->tf[t] > 0) << t % 64;
+    }
+    o->n_found += p->score > 0;
+}
+
 MAYBE_UNUSED void oracle_score_all(struct oracle *o)
 {
-    o->found = mem_array(o->n_chunks, sizeof(*o->found));
-    for (size_t i = 0; i < o->corpus->n; i++) {
-        const struct test_doc *d = &o->corpus->docs[i];
-        bool searched = oracle_searches(o, &d->scope) && oracle_date_fits(o, d->input.published);
-        for (size_t c = 0; searched && c < d->input.n_chunks; c++) {
-            struct oracle_place *p = &o->found[o->n_found];
-            oracle_count_chunk(o, &d->input, c);
-            p->score = oracle_score(o);
-            p->text = d->input.chunks[c].text;
-            p->doc = i;
-            snprintf(p->chunk_id, sizeof(p->chunk_id), "%.*s/%.*s/%u", (int)d->scope.collection.n,
-                     d->scope.collection.p, (int)d->input.doc_id.n, d->input.doc_id.p,
-                     (unsigned)d->input.chunks[c].position);
-            o->n_found += p->score > 0;
+    o->found = mem_array(o->n_chunks + 1, sizeof(*o->found));
+    for (size_t i = 0; i < o->words->n; i++) {
+        const struct test_doc *d = &o->corpus->docs[o->words->chunks[i].doc];
+        if (oracle_searches(o, &d->scope) && oracle_date_fits(o, d->input.published)) {
+            oracle_add_place(o, &o->words->chunks[i]);
         }
     }
 }
@@ -218,8 +291,9 @@ MAYBE_UNUSED void oracle_select(struct oracle *o)
 /* The answer in o->hits. Release with oracle_done. */
 MAYBE_UNUSED void oracle_search(struct oracle *o)
 {
-    o->analyser = text_analyser_new();
-    o->n_terms = text_query_terms(o->analyser, o->query->text, &o->arena, &o->terms);
+    struct text_analyser *analyser = text_analyser_new();
+    o->n_terms = text_query_terms(analyser, o->query->text, &o->arena, &o->terms);
+    text_analyser_free(analyser);
     cr_assert_leq(o->n_terms, ORACLE_MAX_TERMS);
     oracle_statistics(o);
     oracle_score_all(o);
@@ -228,9 +302,56 @@ MAYBE_UNUSED void oracle_search(struct oracle *o)
 
 MAYBE_UNUSED void oracle_done(struct oracle *o)
 {
-    text_analyser_free(o->analyser);
     arena_done(&o->arena);
     free(o->found);
+}
+
+/* The engine against the definition */
+
+MAYBE_UNUSED void oracle_expect_hit(const struct oracle *o, const struct hit *hit,
+                                    const struct oracle_hit *expected, const char *about)
+{
+    const struct test_doc *d = &o->corpus->docs[expected->best.doc];
+    cr_assert(slice_is(hit->chunk_id, expected->best.chunk_id), "%s: %.*s for %s", about,
+              (int)hit->chunk_id.n, hit->chunk_id.p, expected->best.chunk_id);
+    cr_assert_eq(hit->score, expected->best.score, "%s: score of %s", about,
+                 expected->best.chunk_id);
+    cr_assert_eq(memcmp(hit->matched, expected->best.matched, sizeof(hit->matched)), 0,
+                 "%s: terms of %s", about, expected->best.chunk_id);
+    cr_assert(slice_eq(hit->text, expected->best.text) && slice_eq(hit->doc_id, d->input.doc_id) &&
+                  slice_eq(hit->title, d->input.title) &&
+                  slice_eq(hit->source_url, d->input.source_url) &&
+                  hit->published == d->input.published,
+              "%s: fields of %s", about, expected->best.chunk_id);
+    cr_assert_eq(doc_scope_cmp(&hit->scope, &d->scope), 0, "%s", about);
+    cr_assert(filter_permits(o->filter, &hit->scope), "%s", about);
+    cr_assert_eq(hit->n_also, expected->n_also, "%s: also_in of %s: %zu for %zu", about,
+                 expected->best.chunk_id, hit->n_also, expected->n_also);
+    for (size_t i = 0; i < hit->n_also; i++) {
+        cr_assert(slice_is(hit->also[i].chunk_id, expected->also[i]), "%s", about);
+        cr_assert(filter_permits(o->filter, &hit->also[i].scope), "%s", about);
+    }
+}
+
+/* o: less its words, which are read here where there are none yet. */
+MAYBE_UNUSED void oracle_expect(struct oracle *o, const struct hits *h, const char *about)
+{
+    struct oracle_words words = {0};
+    if (!o->words) {
+        oracle_read(&words, o->corpus);
+        o->words = &words;
+    }
+    oracle_search(o);
+    cr_assert_eq(h->n_terms, o->n_terms, "%s", about);
+    for (size_t t = 0; t < h->n_terms; t++) {
+        cr_assert(slice_eq(h->terms[t], o->terms[t]), "%s", about);
+    }
+    cr_assert_eq(h->n, o->n_hits, "%s: %zu hits for %zu", about, h->n, o->n_hits);
+    for (size_t i = 0; i < h->n; i++) {
+        oracle_expect_hit(o, &h->items[i], &o->hits[i], about);
+    }
+    oracle_done(o);
+    oracle_words_done(&words);
 }
 
 #endif

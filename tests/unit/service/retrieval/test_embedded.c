@@ -99,29 +99,6 @@ static bool same_hits(const struct hits *a, const struct hits *b)
 
 /* The engine against the definition */
 
-static void expect_hit(const struct oracle *o, const struct hit *hit,
-                       const struct oracle_hit *expected, const char *about)
-{
-    const struct test_doc *d = &o->corpus->docs[expected->best.doc];
-    cr_assert(id_is(hit->chunk_id, expected->best.chunk_id), "%s: %.*s for %s", about,
-              (int)hit->chunk_id.n, hit->chunk_id.p, expected->best.chunk_id);
-    cr_assert_eq(hit->score, expected->best.score, "%s: score of %s", about,
-                 expected->best.chunk_id);
-    cr_assert(slice_eq(hit->text, expected->best.text) && slice_eq(hit->doc_id, d->input.doc_id) &&
-                  slice_eq(hit->title, d->input.title) &&
-                  slice_eq(hit->source_url, d->input.source_url) &&
-                  hit->published == d->input.published,
-              "%s: fields of %s", about, expected->best.chunk_id);
-    cr_assert_eq(doc_scope_cmp(&hit->scope, &d->scope), 0, "%s", about);
-    cr_assert(filter_permits(o->filter, &hit->scope), "%s", about);
-    cr_assert_eq(hit->n_also, expected->n_also, "%s: also_in of %s: %zu for %zu", about,
-                 expected->best.chunk_id, hit->n_also, expected->n_also);
-    for (size_t i = 0; i < hit->n_also; i++) {
-        cr_assert(id_is(hit->also[i].chunk_id, expected->also[i]), "%s", about);
-        cr_assert(filter_permits(o->filter, &hit->also[i].scope), "%s", about);
-    }
-}
-
 static void expect_oracle(struct backend *b, struct view *v, const struct search_query *q,
                           const char *about, size_t *n_hits)
 {
@@ -130,15 +107,10 @@ static void expect_oracle(struct backend *b, struct view *v, const struct search
     o->filter = v->filter;
     o->query = q;
     o->profile = &profile;
-    oracle_search(o);
     struct hits *h = search(b, v, q);
-    cr_assert_eq(h->n, o->n_hits, "%s: %zu hits for %zu", about, h->n, o->n_hits);
-    for (size_t i = 0; i < h->n; i++) {
-        expect_hit(o, &h->items[i], &o->hits[i], about);
-    }
+    oracle_expect(o, h, about);
     *n_hits += h->n;
     hits_free(h);
-    oracle_done(o);
     free(o);
 }
 
