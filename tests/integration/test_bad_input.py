@@ -189,11 +189,11 @@ def test_nothing_is_not_published(tmp_path, files):
 
 
 def test_a_store_without_documents_is_served_and_empty(tmp_path, own_server):
+    """No ingest makes one; whoever takes the last segment off the list of a generation does."""
     store = tmp_path / "nothing"
-    (store / "generations").mkdir(parents=True)
-    (store / "segments").mkdir()
-    (store / "generations" / "1.json").write_text('{"format":1,"segments":[]}')
-    (store / "CURRENT").write_text("1.json\n")
+    ingest(store, write(tmp_path / "corpus", {"a.md": "lanterns\n"}))
+    generation = store / "generations" / (store / "CURRENT").read_text().strip()
+    generation.write_text(json.dumps(json.loads(generation.read_text()) | {"segments": []}))
     assert search(store, "travel")["error"]["type"] == EMPTY
     server = own_server(store=store)
     token = server.mint("kb:read kb:all")
@@ -205,7 +205,7 @@ def test_a_store_without_documents_is_served_and_empty(tmp_path, own_server):
     assert outcome_of(server.search(token, "travel", collection="handbook")) == INVALID
     index = server.rpc("resources/read", {"uri": "kb://index"}, token).json()["result"]["contents"][0]["text"]
     assert json.loads(index)["collections"] == []
-    ingest(store, write(tmp_path / "corpus", {"a.md": "lanterns\n"}))
+    ingest(store, tmp_path / "corpus")
     server.restart()
     assert server.search(token, "lanterns")["results"][0]["doc_id"] == "a.md"
 
