@@ -31,6 +31,7 @@ def fault(name, what, suites, *changes):
 AUTH = ["unit_auth:!(jws_verify|jwks|token_mutation)/*", "unit_auth"]
 SCOPE, CACHE, PIPELINE, YAML = ["unit_scope"], ["unit_cache"], ["unit_service_pipeline"], ["unit_service_yaml", "unit_scope"]
 EMBEDDED = ["unit_service_retrieval:embedded*/*"]
+POSTINGS, SCORING = ["unit_service_retrieval:postings/*"], ["unit_service_retrieval:@(maxscore|lexical)/*"]
 INDEX = ["unit_service_retrieval:@(segment|segment_index|lexical)/*"]
 WHOLE = ["unit_whole:hidden/*"]
 FENCE = ["unit_service_retrieval:@(fence|shape|shape_passages)/*"]
@@ -219,6 +220,19 @@ fault("hidden_is_forbidden", "reading a hidden document fails otherwise than rea
       ("service/retrieval/embedded_view.c", "segment_doc_at(r, doc), q, h) : ERR_OK;\n",
        "segment_doc_at(r, doc), q, h) : ERR_OK;\n    const struct snapshot *all = ((struct embedded_view *)v)->snapshot;\n"
        "    for (size_t i = 0; !r && i < all->n; i++) {\n        e = segment_find_doc(all->segments[i], q->doc_id, &doc) ? ERR_BACKEND_DOWN : e;\n    }\n"))
+fault("bound_too_low", "a block's highest frequency is rounded down", POSTINGS,
+      ("service/retrieval/postings_encode.c", "segment_put(at + 2 * i, code_up(b->tf[i]), 1);", "segment_put(at + 2 * i, code_down(b->tf[i] + 0 * code_up(1)), 1);"))
+fault("equal_scores_passed_over", "what could only equal the threshold is not looked at", SCORING,
+      ("service/retrieval/maxscore.c", "m->below[m->n_weak + 1] < candidates_threshold(m->found)", "m->below[m->n_weak + 1] <= candidates_threshold(m->found)"))
+fault("weights_by_segment", "a term weighs by its frequency in each segment alone", SCORING,
+      ("service/retrieval/maxscore.c", "        l->weight = m->weights[t];\n", "        l->weight = bm25_weight(m->norms.model, postings[t].df);\n"))
+fault("matched_bit_lost", "terms found by asking a weak list are not told", SCORING,
+      ("service/retrieval/maxscore.c", "            m->masks[at * m->mask_words + l->term / 64] |= UINT64_C(1) << l->term % 64;\n", ""))
+fault("other_dates_raise_the_threshold", "chunks of dates that were not asked for push others out", SCORING,
+      ("service/retrieval/maxscore.c", "    if (is_asked_for(m, chunk) && add_weak(m, at, &score)) {\n",
+       "    bool good = add_weak(m, at, &score);\n    if (good) {\n        top_texts_add(&m->found->best, segment_chunk_at(reader_of(m), chunk).text_hash, score);\n    }\n    if (good && is_asked_for(m, chunk)) {\n"))
+fault("equal_by_hash_alone", "texts that share a hash count as one", SCORING,
+      ("service/retrieval/select_hits.c", "*ret_equal = e == ERR_OK && slice_eq(own, text);", "*ret_equal = e == ERR_OK && text.p;"))
 fault("fetch_past_the_view", "a document is fetched by id from any partition", EMBEDDED,
       ("service/retrieval/embedded_view.c", "    for (size_t i = 0; i < e->view.n_partitions; i++) {\n        if (slice_eq(e->view.partitions[i].scope.collection, q->collection) &&\n            segment_find_doc(e->segments[i], q->doc_id, ret_doc)) {\n            return e->segments[i];\n",
        "    for (size_t i = 0; i < e->snapshot->n; i++) {\n        struct segment_reader *r = e->snapshot->segments[i];\n        if (slice_eq(r->partition.scope.collection, q->collection) &&\n            segment_find_doc(r, q->doc_id, ret_doc)) {\n            return r;\n"))

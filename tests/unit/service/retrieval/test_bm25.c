@@ -139,3 +139,15 @@ Test(bm25, empty_statistics_are_harmless)
     m = model(1200, 750, 5, 0);
     cr_assert_geq(bm25_weight(&m, 5), 1);
 }
+
+Test(bm25, remembered_norms_are_the_norms)
+{
+    static struct bm25_norms known;
+    struct bm25 m = model(1200, 750, 10, 1000);
+    known.model = &m;
+    for (int again = 0; again < 2; again++) {
+        for (uint32_t length = 0; length < 2 * BM25_NORMS; length++) {
+            cr_assert_eq(bm25_norms_get(&known, length), bm25_norm(&m, length), "%u", length);
+        }
+    }
+}

@@ -14,6 +14,22 @@ static struct segment_paths paths;
 static struct generation_entry entry;
 static struct segment_reader *reader;
 
+static void write_corpus(void)
+{
+    struct doc_input docs[2];
+    struct doc_scope scope = corpus.docs[0].scope;
+    entry = (struct generation_entry){.partition = {.scope = scope, .n_docs = corpus.n}};
+    for (size_t i = 0; i < corpus.n; i++) {
+        docs[i] = corpus.docs[i].input;
+        entry.partition.n_chunks += docs[i].n_chunks;
+    }
+    const struct segment_input in = {scope, docs, corpus.n};
+    segment_content_digest(&in, &entry.partition.content);
+    snprintf(paths.texts, sizeof(paths.texts), "%s/x.seg", folder);
+    snprintf(paths.index, sizeof(paths.index), "%s/x.idx", folder);
+    cr_assert(segment_write(&in, &entry.partition.content, &paths, &entry.files, NULL));
+}
+
 static void setup(void)
 {
     folder = folder_new();
@@ -21,13 +37,7 @@ static void setup(void)
     struct doc_scope scope = corpus_scope(&corpus, "c", "note", "public");
     corpus_add_text(&corpus, scope, "1", "", "opal gecko");
     corpus_add_text(&corpus, scope, "2", "", "opal finch");
-    struct doc_input docs[] = {corpus.docs[0].input, corpus.docs[1].input};
-    const struct segment_input in = {scope, docs, 2};
-    entry = (struct generation_entry){.partition = {.scope = scope, .n_docs = 2, .n_chunks = 2}};
-    segment_content_digest(&in, &entry.partition.content);
-    snprintf(paths.texts, sizeof(paths.texts), "%s/x.seg", folder);
-    snprintf(paths.index, sizeof(paths.index), "%s/x.idx", folder);
-    cr_assert(segment_write(&in, &entry.partition.content, &paths, &entry.files, NULL));
+    write_corpus();
 }
 
 static void teardown(void)
@@ -95,16 +105,16 @@ static char *record_of(struct index_file *f, const char *term)
     return NULL;
 }
 
-static enum err search(atomic_bool *cancelled, struct hits **ret_hits)
+static enum err search_for(const struct slice *terms, size_t n_terms, atomic_bool *cancelled,
+                           struct hits **ret_hits)
 {
     struct answer_profile profile;
     answer_profile_init(&profile);
-    const struct slice terms[] = {SLICE_LIT("opal")};
     const struct lexical_query q = {
         .segments = &reader,
         .n_segments = 1,
         .terms = terms,
-        .n_terms = 1,
+        .n_terms = n_terms,
         .published_from = NO_DATE,
         .published_to = NO_DATE,
         .profile = &profile,
@@ -112,6 +122,12 @@ static enum err search(atomic_bool *cancelled, struct hits **ret_hits)
     };
     *ret_hits = NULL;
     return lexical_search(&q, ret_hits);
+}
+
+static enum err search(atomic_bool *cancelled, struct hits **ret_hits)
+{
+    const struct slice terms[] = {SLICE_LIT("opal")};
+    return search_for(terms, 1, cancelled, ret_hits);
 }
 
 Test(lexical, two_texts_with_one_hash_stay_two)
@@ -220,4 +236,51 @@ Test(lexical, a_cancelled_search_ends_without_hits)
     cr_assert_eq(search(&cancelled, &h), ERR_OK);
     cr_assert_eq(h->n, 2);
     hits_free(h);
+}
+
+/* A term that every chunk holds, and one that the first chunks hold: once those are found, the rest
+ * of the long list cannot matter. It is spoilt to show that nobody looks at it. */
+Test(lexical, what_cannot_matter_is_not_read)
+{
+    enum { N_CHUNKS = 4000, N_RARE = 60, BLOCK = 20, ENTRY_BYTES = 14, LIST_BOUND_BYTES = 4 };
+    const struct slice terms[] = {SLICE_LIT("opal"), SLICE_LIT("axolotl")};
+    const struct segment_term opal = segment_term_of(terms[0]);
+    teardown();
+    folder = folder_new();
+    corpus_init(&corpus);
+    struct chunk_input *chunks =
+        corpus_add(&corpus, corpus_scope(&corpus, "c", "note", "public"), "1", "", N_CHUNKS);
+    for (size_t i = 0; i < N_CHUNKS; i++) {
+        char text[64];
+        snprintf(text, sizeof(text), "%s w%zu", i < N_RARE ? "opal axolotl" : "opal", i);
+        chunks[i].text = corpus_text(&corpus, text);
+    }
+    write_corpus();
+    cr_assert(open_reader());
+    struct hits *whole = NULL, *spoilt = NULL;
+    cr_assert_eq(search_for(terms, 2, NULL, &whole), ERR_OK);
+
+    uint32_t df = 0;
+    struct slice list;
+    struct index_file f;
+    cr_assert_eq(segment_postings(reader, &opal, &df, &list), ERR_OK);
+    cr_assert_eq(df, N_CHUNKS);
+    size_t at = (size_t)(list.p - reader->index.map) + LIST_BOUND_BYTES + BLOCK * ENTRY_BYTES + 8;
+    index_read(&f);
+    cr_assert_eq(f.bytes.p[at], 0, "a dense block has distances of no bits");
+    f.bytes.p[at] = 99;
+    index_write(&f);
+    segment_reader_unref(reader);
+    cr_assert(open_reader());
+
+    cr_assert_eq(search(NULL, &spoilt), ERR_INTERNAL, "a search that reads all of it fails");
+    cr_assert_eq(search_for(terms, 2, NULL, &spoilt), ERR_OK);
+    cr_assert_eq(spoilt->n, 50);
+    for (size_t i = 0; i < 50; i++) {
+        cr_assert(slice_eq(spoilt->items[i].chunk_id, whole->items[i].chunk_id));
+        cr_assert_eq(spoilt->items[i].score, whole->items[i].score);
+        cr_assert_eq(spoilt->items[i].matched[0], 3);
+    }
+    hits_free(whole);
+    hits_free(spoilt);
 }
