@@ -220,7 +220,8 @@ static bool is_seen_name(const struct world *w, bool collection, unsigned at)
     return false;
 }
 
-/* A name that stands in no visible document, and one that stands in none. */
+/* A name that stands in no visible document, and one that stands in none: no answer repeats them.
+ */
 static void search_by_name(struct asks *list, const struct world *w, bool collection)
 {
     struct draw *d = list->author->draw;
@@ -235,7 +236,6 @@ static void search_by_name(struct asks *list, const struct world *w, bool collec
                                     asks_text(list, "\"query\":\"kilo\",\"%s\":\"%s\"",
                                               collection ? "collection" : "doc_type", names[i]));
         a->searches = false;
-        a->name = slice_of(names[i]);
         a->twin = i ? list->n - 2 : 0;
     }
 }

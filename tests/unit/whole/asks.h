@@ -12,10 +12,10 @@ struct ask {
     struct request_input in;
     bool searches;     /* and may find something */
     bool names_veiled; /* repeats a hidden id, so the answer may too */
-    /* An ask of the same bytes but for this name, which nobody has: the answers are the same but
-     * for the name. 0: none. */
+    /* Another ask for what nobody has: the answers are the same, but for the name where an answer
+     * repeats what was asked. 0: none. */
     size_t twin;
-    struct slice name;
+    struct slice name; /* SLICE_NONE: it does not */
 };
 
 struct asks {

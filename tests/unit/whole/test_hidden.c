@@ -124,7 +124,7 @@ static struct slice without_name(struct trial *t, struct slice reply, struct sli
     struct dynbuf out;
     dynbuf_init(&out, REPLY_MAX_BYTES);
     while (reply.n) {
-        const char *at = memmem(reply.p, reply.n, name.p, name.n);
+        const char *at = name.n ? memmem(reply.p, reply.n, name.p, name.n) : NULL;
         size_t n = at ? (size_t)(at - reply.p) : reply.n;
         dynbuf_add(&out, (struct slice){reply.p, n});
         dynbuf_add_text(&out, at ? "NAME" : "");
