@@ -116,11 +116,11 @@ def cpu_model() -> str:
 def figures(work: Path, given: dict) -> dict:
     read = lambda name: json.loads((work / name).read_text())
     memory, corpus, checked = read("memory.json"), read("corpus.json"), read("check.json")
-    m = {name: float(v) if name != "kbgate_version" else v for name, v in given.items()}
+    m = {name: v if name == "kbgate_version" else float(v) if "." in v else int(v) for name, v in given.items()}
     m |= read("ingest.json") | checked | corpus
     m |= {"anon_mb": memory["rss_anon_kb"] / 1024, "anon_mb_opened": memory["rss_anon_kb_opened"] / 1024,
           "anon_mb_before": memory["rss_anon_kb_before"] / 1024, "rss_mb": memory["rss_kb"] / 1024}
-    m |= disk_figures(work, int(m["chunks"]), checked["postings"], corpus["text_bytes"])
+    m |= disk_figures(work, m["chunks"], checked["postings"], corpus["text_bytes"])
     m |= search_figures([json.loads(line) for line in (work / "samples.jsonl").read_text().splitlines()])
     m |= {"date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "cpu": cpu_model(), "kernel": platform.release(),
           "load_after": os.getloadavg()[0]}
@@ -141,8 +141,8 @@ def row(m: dict, engine: str, prefix: str) -> str:
 
 
 def table(m: dict) -> str:
-    lines = [f"{m['chunks']:.0f} chunks of {m['text_bytes_a_chunk']:.0f} bytes with title, {m['partitions']:.0f} "
-             f"partitions; {m['rounds']:.0f} rounds; ms from question to ten passages"]
+    lines = [f"{m['chunks']} chunks of {m['text_bytes_a_chunk']:.0f} bytes with title, {m['partitions']} "
+             f"partitions; {m['rounds']} rounds; ms from question to ten passages"]
     names = ("mean", "p50", "p95", "p99", "CPU mean", "CPU p99")
     head = "".join(f"{name:>9}" for name in names) + f"{'/ kbgate':>11}{'by CPU':>11}{'asked':>9}{'shared':>8}"
     for scope, prefix in SCOPES.items():
@@ -161,7 +161,7 @@ def table(m: dict) -> str:
         f"opened, {m['anon_mb_before']:.1f} before; resident with mapped files {m['rss_mb']:.1f})",
         f"hits        {m['right']} of {m['checked']} searches as worked out from the corpus; `shared`: how many of "
         "kbgate's ten an engine has",
-        f"ran on      {m['cpu']}, {m['cores']:.0f} cores, Linux {m['kernel']}; load {m['load_before']:.2f} before, "
+        f"ran on      {m['cpu']}, {m['cores']} cores, Linux {m['kernel']}; load {m['load_before']:.2f} before, "
         f"{m['load_after']:.2f} after; {m['date']}",
         f"versions    kbgate {m['kbgate_version']}, gcc {m['compiler']}, SQLite {m['sqlite_version']}, "
         f"Xapian {m.get('xapian_version', 'not measured')}",
