@@ -20,6 +20,7 @@ from pathlib import Path
 from statistics import mean
 
 SCOPES = {"tenth": "", "all": "all_"}
+QUIET = 1.25  # time on the wall over CPU time, at most, for figures to be taken at their word
 CLOCKS = {"wall_us": "", "cpu_us": "cpu_"}
 TITLES = {
     "kbgate": "kbgate",
@@ -166,6 +167,9 @@ def table(m: dict) -> str:
         f"versions    kbgate {m['kbgate_version']}, gcc {m['compiler']}, SQLite {m['sqlite_version']}, "
         f"Xapian {m.get('xapian_version', 'not measured')}",
     ]
+    waited = m["kbgate_ms_mean"] / m["kbgate_cpu_ms_mean"]
+    if waited > QUIET:
+        lines.append(f"BUSY        a search took {waited:.1f} times its CPU time: something else ran; measure again in quiet")
     return "\n".join(lines)
 
 
