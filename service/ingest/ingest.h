@@ -38,7 +38,8 @@ struct ingest_options {
     size_t n_labels;
     bool strict; /* anything skipped refuses the run */
 
-    /* Called often; may be NULL. done/total are files in the reading phase, then partitions. */
+    /* Called often, on the calling thread; may be NULL. done/total are files in the reading phase,
+     * then partitions. */
     void (*on_progress)(void *arg, const char *phase, uint64_t done, uint64_t total);
     void (*on_skip)(void *arg, const struct ingest_skip *skip);
     /* One line about the run as a whole, before it is published; may be NULL. */

@@ -5,6 +5,7 @@
 #include "service/ingest/publish.h"
 
 #include "service/base/mem.h"
+#include "service/ingest/crew.h"
 #include "service/retrieval/generation.h"
 #include "service/retrieval/store_files.h"
 
@@ -16,12 +17,20 @@
 
 enum { GENERATIONS_KEPT = 1 }; /* before the live one, for a rollback */
 
+/* One partition of the run: documents begin .. end - 1. */
+struct part {
+    size_t begin, end;
+    struct generation_entry *entry;
+    bool built;
+};
+
 struct publishing {
     const struct collect *c;
     struct ingest_report *report;
     struct generation live;
     struct generation_entry *entries; /* of the next generation */
     size_t n;
+    struct part *parts;
     struct doc_input *docs; /* as segment_input wants them, in the order of c->docs */
 };
 
@@ -213,11 +222,13 @@ static uint64_t count_chunks(const struct segment_input *in)
     return n;
 }
 
-static bool add_partition(struct publishing *p, size_t begin, size_t end, struct err_detail *detail)
+/* On any thread: what is shared is only read. */
+static bool add_partition(const struct publishing *p, struct part *part, struct err_detail *detail)
 {
-    struct segment_input in = {
-        .scope = *scope_at(p, begin), .docs = p->docs + begin, .n_docs = end - begin};
-    struct generation_entry *entry = &p->entries[p->n++];
+    struct segment_input in = {.scope = *scope_at(p, part->begin),
+                               .docs = p->docs + part->begin,
+                               .n_docs = part->end - part->begin};
+    struct generation_entry *entry = part->entry;
     struct segment_paths paths, fresh;
     *entry = (struct generation_entry){
         .partition = {.scope = in.scope, .n_docs = in.n_docs, .n_chunks = count_chunks(&in)}};
@@ -233,23 +244,40 @@ static bool add_partition(struct publishing *p, size_t begin, size_t end, struct
         entry->files = live->files;
         return true;
     }
-    p->report->built++;
+    part->built = true;
     return build(&in, content, &paths, &fresh, &entry->files, detail);
+}
+
+static bool run_part(void *arg, size_t task, struct err_detail *detail)
+{
+    const struct publishing *p = arg;
+    return add_partition(p, &p->parts[task], detail);
+}
+
+static void on_parts_done(void *arg, size_t n_done)
+{
+    progress(arg, n_done);
+}
+
+static void list_parts(struct publishing *p)
+{
+    p->parts = mem_array(p->report->partitions, sizeof(*p->parts));
+    for (size_t i = 0, n = 0; i < p->c->n; n++) {
+        p->parts[n] = (struct part){i, partition_end(p, i), &p->entries[p->n++], false};
+        i = p->parts[n].end;
+    }
 }
 
 static bool add_partitions(struct publishing *p, struct err_detail *detail)
 {
-    uint64_t done = 0;
-    for (size_t i = 0; i < p->c->n;) {
-        size_t end = partition_end(p, i);
-        progress(p, done++);
-        if (!add_partition(p, i, end, detail)) {
-            return false;
-        }
-        i = end;
+    const struct crew_tasks tasks = {
+        .n = p->report->partitions, .run = run_part, .on_done = on_parts_done, .arg = p};
+    list_parts(p);
+    bool good = crew_run(&tasks, crew_size(tasks.n), detail);
+    for (size_t i = 0; i < tasks.n; i++) {
+        p->report->built += p->parts[i].built;
     }
-    progress(p, done);
-    return true;
+    return good;
 }
 
 /* The generation */
@@ -302,6 +330,7 @@ static bool publish_locked(struct publishing *p, struct err_detail *detail)
         generation_collect(store_dir, GENERATIONS_KEPT);
     }
     free(p->docs);
+    free(p->parts);
     free(p->entries);
     generation_done(&p->live);
     return ok;

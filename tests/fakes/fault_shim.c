@@ -136,13 +136,14 @@ static bool reached(bool ours)
     if (!ours) {
         return false;
     }
-    fault.count++;
-    return fault.at && fault.count == fault.at;
+    unsigned long n = __atomic_add_fetch(&fault.count, 1, __ATOMIC_SEQ_CST); /* any thread */
+    return fault.at && n == fault.at;
 }
 
 static bool is_full(bool ours)
 {
-    return ours && fault.mode == FULL && fault.at && fault.count >= fault.at;
+    return ours && fault.mode == FULL && fault.at &&
+           __atomic_load_n(&fault.count, __ATOMIC_SEQ_CST) >= fault.at;
 }
 
 static int no_space(void)
