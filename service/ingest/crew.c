@@ -3,7 +3,7 @@
 #include "service/ingest/crew.h"
 
 #include <pthread.h>
-#include <unistd.h>
+#include <sched.h>
 
 enum { THREADS_MAX = 16 }; /* each holds the index of what it builds in memory */
 
@@ -20,7 +20,8 @@ struct crew {
 
 unsigned crew_size(size_t n_tasks)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t allowed;
+    int cores = sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
     size_t n = cores < 1 ? 1 : cores > THREADS_MAX ? THREADS_MAX : (size_t)cores;
     return (unsigned)(n < n_tasks ? n : n_tasks);
 }

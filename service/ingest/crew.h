@@ -17,7 +17,7 @@ struct crew_tasks {
     void *arg;
 };
 
-/* As many threads as processors, at most one a task. */
+/* As many threads as this process may use processors, at most one a task. */
 unsigned crew_size(size_t n_tasks);
 
 bool crew_run(const struct crew_tasks *tasks, unsigned n_threads, struct err_detail *detail);

@@ -228,3 +228,20 @@ def test_help_names_every_field_and_what_exit_0_means():
     for name in ("title", "published", "date", "collection", "doc_type", "labels", "source_url"):
         assert name in matter, name
     assert "Exit code 0" in text and "skipped" in text and "--strict" in text
+
+
+def test_the_store_is_the_same_on_any_number_of_processors(folder):
+    for number in range(12):
+        write(folder, {f"n{number}.jsonl": [{"id": f"{number}-{i}", "text": f"lantern {i} and wick {i * number}",
+                                             "doc_type": f"type{number}"} for i in range(40)]})
+    allowed, stores = os.sched_getaffinity(0), []
+    try:
+        for processors in ({min(allowed)}, allowed):
+            os.sched_setaffinity(0, processors)
+            store = folder.parent / f"store{len(stores)}"
+            kb.run("ingest", "--store", store, folder, *WHERE)
+            stores.append({str(path.relative_to(store)): path.read_bytes() for path in store.rglob("*") if path.is_file()})
+    finally:
+        os.sched_setaffinity(0, allowed)
+    assert stores[0] == stores[1]
+    assert sum(name.endswith(".idx") for name in stores[0]) == 13
