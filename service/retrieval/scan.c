@@ -129,9 +129,13 @@ static void decode(struct dynbuf *out, struct slice code)
 {
     char url[SCAN_CODE_MAX];
     size_t n = code.n - code.n % 4;
+    memcpy(url, code.p, n);
     for (size_t i = 0; i < n; i++) {
-        char c = code.p[i];
-        url[i] = c == '+' ? '-' : c == '/' ? '_' : c;
+        if (url[i] == '+') {
+            url[i] = '-';
+        } else if (url[i] == '/') {
+            url[i] = '_';
+        }
     }
     (void)decode_base64url(out, (struct slice){url, n});
 }

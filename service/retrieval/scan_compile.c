@@ -209,6 +209,10 @@ static void add_rule(struct reader *r, size_t rule)
     while (pattern.n) {
         add_element(r, next_part(&pattern, ' '));
     }
+    if (r->bit == 0 || r->bit > 64) {
+        r->bad = true;
+        return;
+    }
     uint64_t last = UINT64_C(1) << (r->bit - 1);
     p->first[r->block] |= first;
     p->last[r->block] |= last;

@@ -10,7 +10,7 @@
 #include "service/retrieval/scan_rules.h"
 
 enum {
-    SCAN_VOCABULARY_MAX = 2048, /* words of all patterns, marks too */
+    SCAN_VOCABULARY_MAX = 1536, /* words of all patterns, marks too */
     SCAN_OPTIONAL_MAX = 15,     /* optional elements in a row, gaps counted word by word */
     SCAN_SLOTS = 8192,
     SCAN_POOL_BYTES = 24576,

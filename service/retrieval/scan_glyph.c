@@ -9,21 +9,6 @@
 
 enum { TAG_FIRST = 0xE0020, TAG_LAST = 0xE007E };
 
-bool glyph_is_alnum(unsigned char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-bool glyph_is_alpha(unsigned char c)
-{
-    return glyph_is_alnum(c) && c > '9';
-}
-
-char glyph_lower(unsigned char c)
-{
-    return (char)(c >= 'A' && c <= 'Z' ? c + 'a' - 'A' : c);
-}
-
 static enum glyph_kind ascii_kind(unsigned char c)
 {
     if (glyph_is_alnum(c)) {

@@ -31,8 +31,20 @@ struct glyph glyph_at(struct slice text, size_t at);
 /* Of one code point outside ASCII. */
 enum glyph_kind glyph_category(int32_t code);
 
-bool glyph_is_alnum(unsigned char c);
-bool glyph_is_alpha(unsigned char c);
-char glyph_lower(unsigned char c);
+/* Of ASCII. */
+static inline bool glyph_is_alpha(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static inline bool glyph_is_alnum(unsigned char c)
+{
+    return glyph_is_alpha(c) || (c >= '0' && c <= '9');
+}
+
+static inline char glyph_lower(unsigned char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c + 'a' - 'A' : c);
+}
 
 #endif

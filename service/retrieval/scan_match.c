@@ -66,7 +66,10 @@ static unsigned find_leet(const struct scan_vocabulary *v, struct slice word)
     for (size_t i = 0; i < word.n; i++) {
         replaced = replaced || digit;
         digit = word.p[i] >= '0' && word.p[i] <= '9';
-        as[i] = digit ? LETTERS[word.p[i] - '0'] : word.p[i];
+        as[i] = word.p[i];
+        if (digit) {
+            as[i] = LETTERS[word.p[i] - '0'];
+        }
     }
     return replaced && !digit ? scan_vocabulary_find(v, (struct slice){as, word.n}) : 0;
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum {
-    SCAN_BLOCKS_MAX = 48,   /* of 64 pattern elements */
+    SCAN_BLOCKS_MAX = 40,   /* of 64 pattern elements */
     SCAN_GAP_MAX = 12,      /* words that a gap may pass over */
     SCAN_DISGUISED_MIN = 5, /* letters of a word whose disguise is a sign */
     /* What a pattern names in capitals, fed as marks. */

@@ -270,7 +270,7 @@ const struct scan_rule SCAN_RULES[] = {
      "what|whats [is|are|was] your|our [own] [system|admin|secret|current] @secret"},
     {"ask_the_secret", 4, "what|whats [is|was] the [system|admin|secret] @secret '?'"},
     {"ask_secret_code", 2, "what|whats [is] the|your secret|access|activation code|key|word"},
-    {"ask_you_secret", 4, "can|could|would|will you ..6 @ask ..2 your|our|the|me ..2 @secret"},
+    {"ask_you_secret", 4, "can|could|would|will you ..6 @ask ..2 your|our|the ..1 @secret"},
     {"tell_me_secret", 4, "@ask me|us ..2 the|your|our [own] [system|admin] @secret"},
     {"part_of_secret", 4,
      "letter|letters|digit|half|hint|clue of|about|to|for "

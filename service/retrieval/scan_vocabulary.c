@@ -90,10 +90,10 @@ static bool is_typo(struct slice right, struct slice word)
 {
     size_t longer = right.n > word.n ? right.n : word.n;
     size_t shorter = right.n + word.n - longer;
-    size_t start = common_start(right, word), tail = common_end(right, word);
-    if (longer - shorter > 1 || tail == 0) {
+    if (longer - shorter > 1 || right.p[right.n - 1] != word.p[word.n - 1]) {
         return false;
     }
+    size_t start = common_start(right, word), tail = common_end(right, word);
     return start + tail + 1 >= longer ||
            (longer == shorter && start + tail + 2 == longer && are_swapped(right, word, start));
 }

@@ -124,6 +124,17 @@ static bool goes_on(const struct scan_words *w, struct build *b, size_t *at,
     return g.kind == GLYPH_LETTER;
 }
 
+/* Most of most texts; returns where it ends. */
+static size_t put_ascii(struct build *b, struct slice text, size_t at)
+{
+    while (at < text.n && glyph_is_alnum((unsigned char)text.p[at])) {
+        put(b, glyph_lower((unsigned char)text.p[at]));
+        put_original(b, text.p[at]);
+        at++;
+    }
+    return at;
+}
+
 static void read_word(struct scan_words *w, struct scan_word *word)
 {
     struct build b = {.word = word};
@@ -132,7 +143,7 @@ static void read_word(struct scan_words *w, struct scan_word *word)
     while (goes_on(w, &b, &at, &g)) {
         put_letter(&b, g.code);
         b.invisible = false;
-        at += g.bytes;
+        at = put_ascii(&b, w->text, at + g.bytes);
     }
     w->at = at;
     finish_word(w, &b);
@@ -199,8 +210,11 @@ static bool is_lone_letter(struct slice text, size_t at)
 /* How many letters stand at `at` with one and the same separator between them. */
 static size_t count_spelled(struct slice text, size_t at)
 {
-    char separator = at + 1 < text.n ? text.p[at + 1] : 0;
+    char separator = '\0';
     size_t n = 0;
+    if (at + 1 < text.n) {
+        separator = text.p[at + 1];
+    }
     while (is_lone_letter(text, at + 2 * n)) {
         n++;
         if (at + 2 * n - 1 >= text.n || text.p[at + 2 * n - 1] != separator) {
@@ -305,7 +319,10 @@ static size_t count_tag(struct slice text, size_t at)
 
 static bool is_escaped_newline(const struct scan_words *w, const struct glyph *g)
 {
-    char next = g->code == '\\' && w->at + 1 < w->text.n ? w->text.p[w->at + 1] : 0;
+    if (g->code != '\\' || w->at + 1 >= w->text.n) {
+        return false;
+    }
+    char next = w->text.p[w->at + 1];
     return next == 'n' || next == 'r' || next == 't';
 }
 

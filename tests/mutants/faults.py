@@ -35,6 +35,7 @@ POSTINGS, SCORING = ["unit_service_retrieval:postings/*"], ["unit_service_retrie
 INDEX = ["unit_service_retrieval:@(segment|segment_index|lexical)/*"]
 WHOLE = ["unit_whole:hidden/*"]
 FENCE = ["unit_service_retrieval:@(fence|shape|shape_passages)/*"]
+SCAN = ["unit_service_retrieval:@(scan|scan_rules|scan_words)/*"]
 
 # --- the token: shape and header ---
 
@@ -256,6 +257,19 @@ fault("passage_not_neutralised", "a passage is shown as its author wrote it", FE
       ("service/retrieval/shape.c", "    neutralise_text(&text, r->hit->text, NULL);\n", "    dynbuf_add(&text, r->hit->text);\n"))
 fault("document_not_neutralised", "a document is read as its author wrote it", FENCE,
       ("service/retrieval/shape_passages.c", "    neutralise_text(&text, hit->text, NULL);\n", "    dynbuf_add(&text, hit->text);\n"))
+
+# --- the mark beside a passage ---
+
+fault("scan_by_spelling", "a word that only looks like another is not seen through", SCAN,
+      ("service/retrieval/scan_match.c", "id = word->n_look ? scan_vocabulary_find(v, look) : 0;", "(void)look;"))
+fault("scan_adds_up_everywhere", "weak signs add up however far apart they stand", SCAN,
+      ("service/retrieval/scan.c", "e->hits[i].word - e->hits[k].word <= STRETCH_WORDS;", "e->hits[i].word >= e->hits[k].word;"))
+fault("scan_talked_out", "enough words about attacks excuse any attack", SCAN,
+      ("service/retrieval/scan.c", "k < e->n && n < ABOUT_MAX;", "k < e->n;"))
+fault("scan_gap_over_sentences", "a phrase may begin in one sentence and end in another", SCAN,
+      ("service/retrieval/scan_match.c", "f.no_gap = word->after_break;", "f.no_gap = false;"))
+fault("scan_hidden_text_passes", "text in tag characters is no sign", SCAN,
+      ("service/retrieval/scan.c", "if (words.hidden >= HIDDEN_MIN) {", "if (words.hidden > SIZE_MAX - 1) {"))
 
 # --- the steps ---
 
