@@ -6,6 +6,7 @@
 #include "service/retrieval/bm25.h"
 #include "service/retrieval/fence.h"
 #include "service/retrieval/neutralise.h"
+#include "service/retrieval/segment_format.h"
 #include "service/retrieval/text.h"
 
 void answer_profile_init(struct answer_profile *p)
@@ -15,6 +16,9 @@ void answer_profile_init(struct answer_profile *p)
         ANSWER_PROFILE_TABLE(X)
 #undef X
             .analysis_version = TEXT_ANALYSIS_VERSION,
+        .title_weight = SEGMENT_TITLE_WEIGHT,
+        .context_weight = SEGMENT_CONTEXT_WEIGHT,
+        .text_weight = SEGMENT_TEXT_WEIGHT,
         .scoring_version = LEXICAL_SCORING_VERSION,
         .neutralise_version = NEUTRALISE_VERSION,
         .fence_version = FENCE_VERSION,
@@ -36,6 +40,9 @@ void answer_profile_digest(const struct answer_profile *p, struct digest *ret_di
     ANSWER_PROFILE_TABLE(X)
 #undef X
     add(&h, "analysis_version", p->analysis_version);
+    add(&h, "title_weight", p->title_weight);
+    add(&h, "context_weight", p->context_weight);
+    add(&h, "text_weight", p->text_weight);
     add(&h, "scoring_version", p->scoring_version);
     add(&h, "neutralise_version", p->neutralise_version);
     add(&h, "fence_version", p->fence_version);

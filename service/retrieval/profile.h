@@ -10,8 +10,8 @@
 /* member, default, smallest, largest, what it is. The one list: defaults, digest and configuration
  * are made from it. */
 #define ANSWER_PROFILE_TABLE(X)                                                                    \
-    X(bm25_k1_milli, 1200, 0, 10000, "BM25 k1 in thousandths")                                     \
-    X(bm25_b_milli, 750, 0, 1000, "BM25 b in thousandths")                                         \
+    X(bm25_k1_milli, 1500, 0, 10000, "BM25 k1 in thousandths")                                     \
+    X(bm25_b_milli, 600, 0, 1000, "BM25 b in thousandths")                                         \
     X(candidate_depth, 50, 20, 200, "distinct texts a leg returns, whatever top_k is")             \
     X(rrf_k, 60, 1, 1000, "reciprocal rank fusion constant")                                       \
     X(lexical_weight, 1, 1, 100, "weight of the lexical leg in the fusion")                        \
@@ -24,6 +24,9 @@ struct answer_profile {
     ANSWER_PROFILE_TABLE(X)
 #undef X
     uint32_t analysis_version;   /* TEXT_ANALYSIS_VERSION */
+    uint32_t title_weight;       /* SEGMENT_TITLE_WEIGHT */
+    uint32_t context_weight;     /* SEGMENT_CONTEXT_WEIGHT */
+    uint32_t text_weight;        /* SEGMENT_TEXT_WEIGHT */
     uint32_t scoring_version;    /* LEXICAL_SCORING_VERSION */
     uint32_t neutralise_version; /* NEUTRALISE_VERSION */
     uint32_t fence_version;      /* FENCE_VERSION */

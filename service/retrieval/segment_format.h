@@ -30,7 +30,7 @@ enum {
     SEGMENT_FORMAT = 2,
 
     /* How much an occurrence counts, by field; the title counts in each chunk of its document. */
-    SEGMENT_TITLE_WEIGHT = 2,
+    SEGMENT_TITLE_WEIGHT = 3,
     SEGMENT_CONTEXT_WEIGHT = 1,
     SEGMENT_TEXT_WEIGHT = 1,
 

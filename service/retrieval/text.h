@@ -2,13 +2,15 @@
 /* text: the one text analysis for ingest and query on every engine (docs/design.md §6), and
  * canonical queries.
  *
- * NFKC case folding and diacritics stripped, Unicode words, English Snowball stems (stop words stay
- * as they are), and terms like C++, C#, .NET, node.js, multi-agent, R&D, 38.101, CVE-2023-44487:
- * the whole, unstemmed, and its parts. Han, kana, Hangul, Thai, Lao, Khmer and Myanmar are written
- * without spaces (or with particles): their runs are indexed as single characters and as pairs of
- * neighbours, and searched by the pairs, or by the character where a run has only one. Other
- * scripts are words without stemming. Pure: no locale, clock or global. Thread: one analyser, one
- * thread. */
+ * NFKC case folding and diacritics stripped, Unicode words, English Snowball stems in American
+ * spelling (stop words stay as they are). A word of several parts is indexed whole and in parts, at
+ * one position: C++, C#, .NET, node.js, R&D and 38.101 as they stand; multi-agent, CVE-2023-44487
+ * and snake_case with their parts joined, so that they meet multiagent and snakeCase; identifiers
+ * are cut where digits, capitals and small letters meet. Han, kana, Hangul, Thai, Lao, Khmer and
+ * Myanmar are written without spaces (or with particles): their runs are indexed as single
+ * characters and as pairs of neighbours, and searched by the pairs, or by the character where a run
+ * has only one. Other scripts are words without stemming. Pure: no locale, clock or global. Thread:
+ * one analyser, one thread. */
 #ifndef RETRIEVAL_TEXT_H
 #define RETRIEVAL_TEXT_H
 
@@ -16,7 +18,7 @@
 #include "service/base/dynbuf.h"
 
 enum {
-    TEXT_ANALYSIS_VERSION = 1,
+    TEXT_ANALYSIS_VERSION = 2,
     TEXT_TERM_MAX_BYTES = 64, /* a longer term is cut at a character */
     TEXT_QUERY_MAX_CHARS = 2000,
     TEXT_QUERY_MAX_TERMS = 256, /* distinct terms of a query that are searched, the first ones */

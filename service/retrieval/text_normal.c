@@ -73,6 +73,13 @@ static utf8proc_option_t decompose_options(enum normal_form form)
     return (utf8proc_option_t)options;
 }
 
+/* É is e folded, but begins a word like E. */
+static int32_t with_case(int32_t folded, int32_t code)
+{
+    bool ascii = folded >= 'a' && folded <= 'z';
+    return ascii && utf8proc_category(code) == UTF8PROC_CATEGORY_LU ? folded - ('a' - 'A') : folded;
+}
+
 static void add_decomposed(struct codes *c, int32_t code, enum normal_form form)
 {
     int boundclass = 0;
@@ -81,26 +88,43 @@ static void add_decomposed(struct codes *c, int32_t code, enum normal_form form)
     utf8proc_ssize_t n =
         utf8proc_decompose_char(code, at, DECOMPOSED_MAX, decompose_options(form), &boundclass);
     for (utf8proc_ssize_t i = 0; i < n && i < DECOMPOSED_MAX; i++) {
-        if (form != NORMAL_FOLD || !is_diacritic(at[i])) {
+        if (form != NORMAL_FOLD) {
             c->p[c->n++] = at[i];
+        } else if (!is_diacritic(at[i])) {
+            c->p[c->n++] = with_case(at[i], code);
         }
     }
 }
 
-static void decompose(struct codes *c, struct slice utf8, enum normal_form form)
+/* Its length in bytes. */
+static size_t add_ascii(struct codes *c, struct slice utf8)
+{
+    size_t n = 0;
+    make_room(c, utf8.n);
+    while (n < utf8.n && (unsigned char)utf8.p[n] < 0x80) {
+        c->p[c->n + n] = utf8.p[n];
+        n++;
+    }
+    c->n += n;
+    return n;
+}
+
+/* Whether anything but ASCII came out, which is its own normal form. */
+static bool decompose(struct codes *c, struct slice utf8, enum normal_form form)
 {
     c->n = 0;
-    make_room(c, utf8.n);
+    size_t ascii = 0;
     for (size_t at = 0; at < utf8.n;) {
-        uint32_t code;
-        at += utf8_decode(slice_skip(utf8, at), &code);
-        if (code < 0x80) {
-            bool upper = form == NORMAL_FOLD && code >= 'A' && code <= 'Z';
-            codes_add(c, (int32_t)(upper ? code + 'a' - 'A' : code));
-        } else {
+        size_t n = add_ascii(c, slice_skip(utf8, at));
+        ascii += n;
+        at += n;
+        if (at < utf8.n) {
+            uint32_t code;
+            at += utf8_decode(slice_skip(utf8, at), &code);
             add_decomposed(c, code == UTF8_BAD ? 0xFFFD : (int32_t)code, form);
         }
     }
+    return ascii < utf8.n;
 }
 
 static unsigned combining_class(int32_t code)
@@ -156,7 +180,9 @@ static void order_marks(struct codes *c)
 
 void text_normalise(struct codes *c, struct slice utf8, enum normal_form form)
 {
-    decompose(c, utf8, form);
+    if (!decompose(c, utf8, form)) {
+        return;
+    }
     order_marks(c);
     utf8proc_ssize_t n = utf8proc_normalize_utf32(
         c->p, (utf8proc_ssize_t)c->n, (utf8proc_option_t)(UTF8PROC_STABLE | UTF8PROC_COMPOSE));

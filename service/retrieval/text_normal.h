@@ -15,7 +15,9 @@ struct codes {
 enum normal_form {
     NORMAL_NFC,
     NORMAL_NFKC,
-    NORMAL_FOLD, /* NFKC, case folded, ignorable characters and diacritics gone: for searching */
+    NORMAL_FOLD, /* NFKC, case folded, ignorable characters and diacritics gone: for searching.
+                    Capitals of ASCII stay, since they show where the words of an identifier begin
+                  */
 };
 
 /* A zeroed struct codes is empty and ready. */

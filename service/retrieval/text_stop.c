@@ -7,15 +7,25 @@
 
 /* Sorted bytewise. */
 static const char *const STOP_WORDS[] = {
-    "a",      "about",   "am",    "an",    "and",   "are",   "aren",   "as",    "at",    "be",
-    "been",   "being",   "but",   "by",    "can",   "could", "couldn", "did",   "didn",  "do",
-    "does",   "doesn",   "doing", "for",   "from",  "had",   "has",    "have",  "he",    "her",
-    "his",    "how",     "i",     "if",    "in",    "into",  "is",     "isn",   "it",    "its",
-    "me",     "my",      "no",    "not",   "of",    "on",    "or",     "our",   "shall", "she",
-    "should", "shouldn", "so",    "such",  "than",  "that",  "the",    "their", "them",  "then",
-    "there",  "these",   "they",  "this",  "those", "to",    "us",     "was",   "wasn",  "we",
-    "were",   "what",    "when",  "where", "which", "who",   "whose",  "why",   "will",  "with",
-    "would",  "wouldn",  "you",   "your",
+    "a",     "about",   "after",  "again",     "against",    "ain",     "all",     "also",
+    "am",    "an",      "and",    "any",       "are",        "aren",    "as",      "at",
+    "be",    "because", "been",   "before",    "being",      "between", "both",    "but",
+    "by",    "can",     "cannot", "could",     "couldn",     "did",     "didn",    "do",
+    "does",  "doesn",   "doing",  "don",       "during",     "each",    "few",     "for",
+    "from",  "further", "had",    "hadn",      "has",        "hasn",    "have",    "haven",
+    "he",    "her",     "here",   "hers",      "herself",    "him",     "himself", "his",
+    "how",   "however", "i",      "if",        "in",         "into",    "is",      "isn",
+    "it",    "its",     "itself", "just",      "like",       "me",      "might",   "more",
+    "most",  "must",    "mustn",  "my",        "myself",     "need",    "needs",   "no",
+    "not",   "now",     "of",     "on",        "once",       "only",    "or",      "other",
+    "ought", "our",     "ours",   "ourselves", "own",        "please",  "same",    "shall",
+    "shan",  "she",     "should", "shouldn",   "so",         "some",    "such",    "than",
+    "that",  "the",     "their",  "them",      "themselves", "then",    "there",   "these",
+    "they",  "this",    "those",  "through",   "to",         "too",     "us",      "use",
+    "used",  "uses",    "using",  "very",      "want",       "was",     "wasn",    "we",
+    "were",  "weren",   "what",   "when",      "where",      "which",   "while",   "who",
+    "whom",  "whose",   "why",    "will",      "with",       "won",     "would",   "wouldn",
+    "you",   "your",    "yours",  "yourself",  "yourselves",
 };
 
 static int compare(const void *key, const void *member)

@@ -68,7 +68,7 @@ MAYBE_UNUSED void oracle_read(struct oracle_words *w, const struct corpus *corpu
         for (size_t c = 0; c < doc->n_chunks; c++, w->n++) {
             w->chunks[w->n].doc = i;
             w->chunks[w->n].chunk = c;
-            oracle_read_field(w, analyser, doc->title, 2);
+            oracle_read_field(w, analyser, doc->title, 3);
             oracle_read_field(w, analyser, doc->chunks[c].context, 1);
             oracle_read_field(w, analyser, doc->chunks[c].text, 1);
         }

@@ -101,7 +101,7 @@ Test(segment_index, a_hundred_thousand_terms_are_found, .timeout = 120)
         struct dynbuf b;
         dynbuf_init(&b, 1 << 24);
         for (uint32_t i = c; i < TERMS; i += CHUNKS) {
-            snprintf(word, sizeof(word), "x%u ", i);
+            snprintf(word, sizeof(word), "%u ", i);
             dynbuf_add_text(&b, word);
         }
         dynbuf_add_text(&b, c % 2 ? "odd " : "even ");
@@ -112,9 +112,9 @@ Test(segment_index, a_hundred_thousand_terms_are_found, .timeout = 120)
     open_index();
     cr_assert_eq(index_of.header.n_terms, TERMS + 2);
     for (uint32_t i = 0; i < TERMS; i++) {
-        snprintf(word, sizeof(word), "x%u", i);
+        snprintf(word, sizeof(word), "%u", i);
         cr_assert_eq(df_of(word), 1, "%s", word);
-        snprintf(word, sizeof(word), "y%u", i);
+        snprintf(word, sizeof(word), "0%u", i);
         cr_assert_eq(df_of(word), 0, "%s", word);
     }
     cr_assert_eq(df_of("odd"), CHUNKS / 2);

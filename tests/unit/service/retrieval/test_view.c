@@ -65,6 +65,9 @@ Test(view, index_version_changes_with_every_number_of_the_profile)
         ANSWER_PROFILE_TABLE(X)
 #undef X
             & profile.analysis_version,
+        &profile.title_weight,
+        &profile.context_weight,
+        &profile.text_weight,
         &profile.scoring_version,
         &profile.neutralise_version,
         &profile.fence_version,
@@ -86,7 +89,7 @@ Test(view, the_profile_has_no_member_that_the_test_forgets)
 #define X(member, standard, low, high, what) members++;
     ANSWER_PROFILE_TABLE(X)
 #undef X
-    size_t bytes = (members + 4) * sizeof(uint32_t) + FENCE_EPOCH_CHARS + 1;
+    size_t bytes = (members + 7) * sizeof(uint32_t) + FENCE_EPOCH_CHARS + 1;
     cr_assert_eq(sizeof(struct answer_profile), (bytes + 3) / 4 * 4);
 }
 
