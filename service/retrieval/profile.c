@@ -6,6 +6,7 @@
 #include "service/retrieval/bm25.h"
 #include "service/retrieval/fence.h"
 #include "service/retrieval/neutralise.h"
+#include "service/retrieval/scan.h"
 #include "service/retrieval/segment_format.h"
 #include "service/retrieval/text.h"
 
@@ -22,6 +23,7 @@ void answer_profile_init(struct answer_profile *p)
         .scoring_version = LEXICAL_SCORING_VERSION,
         .neutralise_version = NEUTRALISE_VERSION,
         .fence_version = FENCE_VERSION,
+        .scan_version = SCAN_RULES_VERSION,
     };
 }
 
@@ -46,6 +48,7 @@ void answer_profile_digest(const struct answer_profile *p, struct digest *ret_di
     add(&h, "scoring_version", p->scoring_version);
     add(&h, "neutralise_version", p->neutralise_version);
     add(&h, "fence_version", p->fence_version);
+    add(&h, "scan_version", p->scan_version);
     hasher_part(&h, SLICE_LIT("fence_epoch"));
     hasher_part(&h, slice_of(p->fence_epoch));
     hasher_done(&h, ret_digest);

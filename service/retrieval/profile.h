@@ -30,6 +30,7 @@ struct answer_profile {
     uint32_t scoring_version;    /* LEXICAL_SCORING_VERSION */
     uint32_t neutralise_version; /* NEUTRALISE_VERSION */
     uint32_t fence_version;      /* FENCE_VERSION */
+    uint32_t scan_version;       /* SCAN_RULES_VERSION */
     char fence_epoch[9];         /* of the fence key: 8 hexadecimal digits */
 };
 

@@ -6,6 +6,7 @@
 
 #include "service/retrieval/fence.h"
 #include "service/retrieval/neutralise.h"
+#include "service/retrieval/scan.h"
 #include "service/retrieval/shape_part.h"
 #include "service/retrieval/text_normal.h"
 
@@ -71,12 +72,22 @@ static void add_text(struct json_writer *w, const struct hit *hit, struct slice 
     dynbuf_done(&fenced);
 }
 
-/* The object of one result over its neutralised text, or the first part of it. */
-static void add_result(struct dynbuf *out, const struct ranked *r, struct slice text, bool also,
-                       const struct shape_options *o)
+/* One result on its way into an answer with `room` bytes left. */
+struct fitting {
+    const struct ranked *ranked;
+    const struct shape_options *o;
+    struct slice text; /* neutralised */
+    bool suspicious;
+    struct dynbuf json;
+    size_t room;
+};
+
+/* The object of one result over its text, or the first part of it. */
+static void add_result(struct fitting *f, struct slice text, bool also)
 {
+    const struct ranked *r = f->ranked;
     const struct hit *hit = r->hit;
-    struct json_writer w = json_writer_on(out);
+    struct json_writer w = json_writer_on(&f->json);
     json_object_begin(&w);
     shape_member_line(&w, "chunk_id", hit->chunk_id);
     shape_member_line(&w, "doc_id", hit->doc_id);
@@ -91,28 +102,28 @@ static void add_result(struct dynbuf *out, const struct ranked *r, struct slice 
     }
     json_member_int(&w, "position", hit->position);
     add_score(&w, r->score_millionths);
-    add_text(&w, hit, text, o);
+    add_text(&w, hit, text, f->o);
     if (also && hit->n_also > 0) {
         add_also_in(&w, hit);
+    }
+    if (f->suspicious) {
+        json_member_bool(&w, "suspicious", true);
     }
     json_object_end(&w);
 }
 
-/* One result on its way into an answer with `room` bytes left. */
-struct fitting {
-    const struct ranked *ranked;
-    const struct shape_options *o;
-    struct slice text; /* neutralised */
-    struct dynbuf json;
-    size_t room;
-};
+/* Of the whole passage as stored: neither a cut nor a broken look-alike may hide it. */
+static bool is_suspicious(const struct hit *hit)
+{
+    return scan_passage(hit->title, NULL) || scan_passage(hit->text, NULL);
+}
 
 /* Writes the result with at most max bytes of text; whether it fits the room. */
 static bool try_fit(struct fitting *f, size_t max, bool also)
 {
     struct slice text = {f->text.p, text_cut(f->text, max)};
     dynbuf_cut(&f->json, 0);
-    add_result(&f->json, f->ranked, text, also, f->o);
+    add_result(f, text, also);
     return shape_reply_size(dynbuf_get(&f->json), f->o->rendering) + 2 <= f->room; /* 2: commas */
 }
 
@@ -154,7 +165,11 @@ static enum fit add_fitting(struct json_writer *w, const struct ranked *r, bool 
     struct dynbuf text;
     dynbuf_init(&text, SIZE_MAX);
     neutralise_text(&text, r->hit->text, NULL);
-    struct fitting f = {r, o, dynbuf_get(&text), {0}, *room};
+    struct fitting f = {.ranked = r,
+                        .o = o,
+                        .text = dynbuf_get(&text),
+                        .suspicious = is_suspicious(r->hit),
+                        .room = *room};
     dynbuf_init(&f.json, SIZE_MAX);
     enum fit fit = fit_result(&f);
     if (fit != FIT_NOT || first) {

@@ -71,6 +71,7 @@ Test(view, index_version_changes_with_every_number_of_the_profile)
         &profile.scoring_version,
         &profile.neutralise_version,
         &profile.fence_version,
+        &profile.scan_version,
     };
     for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
         ++*members[i];
