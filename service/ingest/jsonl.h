@@ -14,7 +14,7 @@ void jsonl_each(struct slice bytes,
                 void *arg);
 
 enum {
-    RECORD_TEXT_MAX_BYTES = 64 * 1024, /* a ready chunk */
+    RECORD_TEXT_MAX_BYTES = 256 * 1024, /* a ready chunk */
     RECORD_CONTEXT_MAX_BYTES = 8 * 1024,
 };
 

@@ -69,6 +69,12 @@ static bool take_text(const json_t *object, const char *key, struct arena *arena
     return true;
 }
 
+/* A ready chunk may be its title alone: the entry of a list, a tool without a description. */
+static bool says_nothing(const struct record *r)
+{
+    return is_blank(r->text.p ? r->text : r->body) && (r->body.p || is_blank(r->fields.title));
+}
+
 static bool check(const struct record *r, char *ret_reason)
 {
     if (r->text.p && r->body.p) {
@@ -77,11 +83,11 @@ static bool check(const struct record *r, char *ret_reason)
     if (!r->text.p && !r->body.p) {
         return fail(ret_reason, "neither `text` (a ready chunk) nor `body` (a document)");
     }
-    if (is_blank(r->text.p ? r->text : r->body)) {
+    if (says_nothing(r)) {
         return fail(ret_reason, "empty");
     }
     if (r->text.n > RECORD_TEXT_MAX_BYTES) {
-        return fail(ret_reason, "text: larger than 64 KiB; give it as `body` to have it cut");
+        return fail(ret_reason, "text: larger than 256 KiB; give it as `body` to have it cut");
     }
     return r->context.n <= RECORD_CONTEXT_MAX_BYTES ||
            fail(ret_reason, "context: larger than 8 KiB");

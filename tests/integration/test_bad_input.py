@@ -299,10 +299,10 @@ def test_a_ready_passage_of_50_mb_is_refused(tmp_path):
     assert report["documents"] == 1
     (skipped,) = report["skipped_items"]
     assert (skipped["path"], skipped["line"]) == ("r.jsonl", 1)
-    assert "64 KiB" in skipped["reason"] and "body" in skipped["reason"]
+    assert "256 KiB" in skipped["reason"] and "body" in skipped["reason"]
 
 
-@pytest.mark.parametrize("size, fits", [(65535, True), (65536, True), (65537, False)])
+@pytest.mark.parametrize("size, fits", [(262143, True), (262144, True), (262145, False)])
 def test_a_ready_passage_has_a_limit(tmp_path, size, fits):
     folder = write(tmp_path / "corpus", {"r.jsonl": [{"id": "a", "text": "x" * size}, {"id": "b", "text": "lantern"}]})
     report = json.loads(ingest(tmp_path / "store", folder).stdout)

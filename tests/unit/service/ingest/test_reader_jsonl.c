@@ -69,12 +69,26 @@ Test(reader_jsonl, a_record_is_a_chunk_or_a_document)
     arena_done(&arena);
 }
 
+Test(reader_jsonl, a_title_alone_is_a_ready_chunk)
+{
+    struct arena arena = {0};
+    struct record r;
+    char reason[FIELD_REASON_BYTES] = "";
+    cr_assert(read("{\"id\":\"i\",\"title\":\"t\",\"text\":\"\"}", &arena, &r, reason), "%s",
+              reason);
+    cr_expect(r.text.p && r.text.n == 0);
+    cr_expect(slice_is(r.fields.title, "t"));
+    arena_done(&arena);
+}
+
 Test(reader_jsonl, records_that_are_neither_are_refused)
 {
     static const char *const texts[] = {
         "{\"id\":\"i\"}",
         "{\"id\":\"i\",\"text\":\"t\",\"body\":\"b\"}",
         "{\"id\":\"i\",\"text\":\" \\n\"}",
+        "{\"id\":\"i\",\"text\":\"\",\"title\":\" \"}",
+        "{\"id\":\"i\",\"body\":\"\",\"title\":\"t\"}",
         "{\"id\":\"i\",\"body\":\"\"}",
         "{\"id\":\"i\",\"text\":7}",
         "{\"id\":\"i\",\"text\":\"a\\u0000b\"}",
