@@ -2,6 +2,8 @@
 /* The C library's log differs between CPUs (with and without fused multiply-add), hence our own. */
 #include "service/retrieval/bm25.h"
 
+#include "service/retrieval/text.h"
+
 __extension__ typedef unsigned __int128 u128;
 
 enum { LOG_FRACTION_BITS = 32, IDF_FRACTION_BITS = 20 };
@@ -43,6 +45,12 @@ uint64_t bm25_weight(const struct bm25 *m, uint64_t df)
     uint64_t idf = bm25_log2(2 * m->n_chunks + 2) - bm25_log2(2 * df + 1);
     idf >>= LOG_FRACTION_BITS - IDF_FRACTION_BITS;
     return (idf ? idf : 1) * m->k1_plus_1_milli / 1000;
+}
+
+uint64_t bm25_query_weight(const struct bm25 *m, uint64_t df, uint32_t query_weight)
+{
+    uint64_t weight = bm25_weight(m, df) * query_weight / TEXT_WEIGHT_ONE;
+    return weight ? weight : 1;
 }
 
 uint64_t bm25_norm(const struct bm25 *m, uint32_t length)

@@ -5,15 +5,16 @@
  *   idf          = log2((2N + 2) / (2 df + 1))                    in 2^-20, at least 1
  *   weight       = idf * (k1 + 1)
  *   norm         = k1 * (1 - b + b * length / average length)     in 2^-16
+ *                  times the term's weight in the query / TEXT_WEIGHT_ONE
  *   contribution = weight * tf / (tf + norm)                      in 2^-20, at least 1
  * Every division rounds down. With N <= 2^35 chunks, tf <= 65,535, length < 2^20 and k1 <= 10 no
- * product reaches 2^61, and the sum over 256 terms stays below 2^38. Pure. */
+ * product reaches 2^63, and the sum over 256 terms stays below 2^40. Pure. */
 #ifndef RETRIEVAL_BM25_H
 #define RETRIEVAL_BM25_H
 
 #include "service/retrieval/profile.h"
 
-enum { LEXICAL_SCORING_VERSION = 1 };
+enum { LEXICAL_SCORING_VERSION = 2 };
 
 /* log2(x) in 2^-32, rounded down to within one unit; x >= 1. */
 uint64_t bm25_log2(uint64_t x);
@@ -34,8 +35,11 @@ struct bm25 {
 void bm25_init(struct bm25 *m, const struct answer_profile *profile,
                const struct bm25_statistics *statistics);
 
-/* 1 <= df <= N */
+/* Of a term that occurs once in the query. 1 <= df <= N */
 uint64_t bm25_weight(const struct bm25 *m, uint64_t df);
+
+/* Of a term of that weight in the query, as text_query_terms gives it. At least 1. */
+uint64_t bm25_query_weight(const struct bm25 *m, uint64_t df, uint32_t query_weight);
 
 uint64_t bm25_norm(const struct bm25 *m, uint32_t length);
 

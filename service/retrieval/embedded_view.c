@@ -86,7 +86,7 @@ enum err embedded_view_search(struct view *v, const struct embedded_reader *read
                               const struct search_query *q, struct hits **ret_hits)
 {
     struct arena arena = {0};
-    struct slice *terms = NULL;
+    struct text_query analysed;
     struct lexical_query lexical = {
         .slot = reader->slot,
         .published_from = q->published_from,
@@ -95,8 +95,10 @@ enum err embedded_view_search(struct view *v, const struct embedded_reader *read
         .cancelled = reader->cancelled,
     };
     lexical.segments = narrow((struct embedded_view *)v, q, &arena, &lexical.n_segments);
-    lexical.n_terms = text_query_terms(reader->analyser, q->text, &arena, &terms);
-    lexical.terms = terms;
+    text_query_terms(reader->analyser, q->text, &arena, &analysed);
+    lexical.terms = analysed.terms;
+    lexical.term_weights = analysed.weights;
+    lexical.n_terms = analysed.n;
     enum err e = lexical_search(&lexical, ret_hits);
     arena_done(&arena);
     return e;
@@ -127,8 +129,7 @@ static enum err load(struct segment_reader *r, const struct embedded_reader *rea
 }
 
 static enum err load_chunks(struct segment_reader *r, const struct embedded_reader *reader,
-                            struct segment_doc d, const struct fetch_query *q,
-                            struct hits *h)
+                            struct segment_doc d, const struct fetch_query *q, struct hits *h)
 {
     struct doc_scope scope = doc_scope_copy(&r->partition.scope, &h->arena);
     uint32_t max = q->one_chunk ? 1 : FETCH_MAX_CHUNKS;

@@ -56,7 +56,8 @@ static enum err read_postings(struct scorer *s)
 static void weigh(struct scorer *s)
 {
     for (size_t t = 0; t < s->q->n_terms; t++) {
-        s->weights[t] = s->df[t] ? bm25_weight(&s->model, s->df[t]) : 0;
+        s->weights[t] =
+            s->df[t] ? bm25_query_weight(&s->model, s->df[t], s->q->term_weights[t]) : 0;
     }
 }
 

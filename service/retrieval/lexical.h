@@ -15,8 +15,9 @@
 struct lexical_query {
     struct segment_reader *const *segments;
     size_t n_segments;
-    unsigned slot;             /* of each segment, this thread's */
-    const struct slice *terms; /* distinct, at most TEXT_QUERY_MAX_TERMS */
+    unsigned slot;                /* of each segment, this thread's */
+    const struct slice *terms;    /* distinct, at most TEXT_QUERY_MAX_TERMS */
+    const uint32_t *term_weights; /* of each term, as text_query_terms gives them */
     size_t n_terms;
     int32_t published_from, published_to; /* as in struct search_query */
     const struct answer_profile *profile;

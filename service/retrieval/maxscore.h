@@ -10,7 +10,7 @@
 
 struct maxscore; /* room for one segment after the other */
 
-/* weights: of each term, as bm25_weight; both are borrowed until maxscore_free. */
+/* weights: of each term, as bm25_query_weight; both are borrowed until maxscore_free. */
 struct maxscore *maxscore_new(const struct lexical_query *q, const struct bm25 *model,
                               const uint64_t *weights);
 void maxscore_free(struct maxscore *m);

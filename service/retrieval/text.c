@@ -53,6 +53,7 @@ void text_analyse(struct text_analyser *a, struct slice utf8,
 struct term_list {
     struct arena *arena;
     struct slice *items;
+    uint32_t *halves; /* occurrences of each, in halves */
     size_t n;
 };
 
@@ -61,32 +62,57 @@ struct query_terms {
     struct term_list words, stops;
 };
 
-static void add_distinct(struct term_list *list, struct slice term)
+enum {
+    OCCURRENCE_HALVES = 2,
+    /* (TEXT_WEIGHT_MAX / TEXT_WEIGHT_ONE)^2 occurrences, more count as these */
+    HALVES_MAX =
+        OCCURRENCE_HALVES * TEXT_WEIGHT_MAX * TEXT_WEIGHT_MAX / (TEXT_WEIGHT_ONE * TEXT_WEIGHT_ONE),
+};
+
+static void count(struct term_list *list, struct slice term, uint32_t halves)
 {
-    for (size_t i = 0; i < list->n; i++) {
-        if (slice_eq(list->items[i], term)) {
-            return;
-        }
+    size_t at = 0;
+    while (at < list->n && !slice_eq(list->items[at], term)) {
+        at++;
     }
-    if (list->n < TEXT_QUERY_MAX_TERMS) {
-        list->items[list->n++] = arena_copy(list->arena, term);
+    if (at == TEXT_QUERY_MAX_TERMS) {
+        return;
     }
+    if (at == list->n) {
+        list->items[list->n] = arena_copy(list->arena, term);
+        list->halves[list->n++] = 0;
+    }
+    uint32_t sum = list->halves[at] + halves;
+    list->halves[at] = sum < HALVES_MAX ? sum : HALVES_MAX;
 }
 
 static void on_query_token(void *arg, const struct text_token *token)
 {
     struct query_terms *terms = arg;
-    add_distinct(text_is_stop_word(token->term) ? &terms->stops : &terms->words, token->term);
+    count(text_is_stop_word(token->term) ? &terms->stops : &terms->words, token->term,
+          token->is_part ? 1 : OCCURRENCE_HALVES);
+}
+
+/* The square root in TEXT_WEIGHT_ONE-ths, rounded down. */
+static uint32_t weight_of(uint32_t halves)
+{
+    uint32_t square = halves * TEXT_WEIGHT_ONE * TEXT_WEIGHT_ONE / OCCURRENCE_HALVES;
+    uint32_t root = 0;
+    while ((root + 1) * (root + 1) <= square) {
+        root++;
+    }
+    return root;
 }
 
 static void term_list_init(struct term_list *list, struct arena *arena)
 {
-    *list = (struct term_list){arena,
-                               arena_alloc(arena, TEXT_QUERY_MAX_TERMS * sizeof(struct slice)), 0};
+    *list =
+        (struct term_list){arena, arena_alloc(arena, TEXT_QUERY_MAX_TERMS * sizeof(struct slice)),
+                           arena_alloc(arena, TEXT_QUERY_MAX_TERMS * sizeof(uint32_t)), 0};
 }
 
-size_t text_query_terms(struct text_analyser *a, struct slice canonical_query, struct arena *arena,
-                        struct slice **ret_terms)
+void text_query_terms(struct text_analyser *a, struct slice canonical_query, struct arena *arena,
+                      struct text_query *ret_query)
 {
     struct query_terms terms;
     term_list_init(&terms.words, arena);
@@ -98,6 +124,8 @@ size_t text_query_terms(struct text_analyser *a, struct slice canonical_query, s
                           .arg = &terms};
     text_scan(&s, canonical_query);
     struct term_list *list = terms.words.n ? &terms.words : &terms.stops;
-    *ret_terms = list->items;
-    return list->n;
+    for (size_t i = 0; i < list->n; i++) {
+        list->halves[i] = weight_of(list->halves[i]);
+    }
+    *ret_query = (struct text_query){list->items, list->halves, list->n};
 }

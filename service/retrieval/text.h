@@ -38,11 +38,22 @@ void text_analyse(struct text_analyser *a, struct slice utf8,
 /* Whether text_query_terms leaves this term out of a query that has others. */
 bool text_is_stop_word(struct slice term);
 
+/* How much a term of a query counts: TEXT_WEIGHT_ONE for a word that occurs once, and as the square
+ * root of how often it occurs otherwise. A part of a longer word is half an occurrence, since the
+ * whole is searched too. */
+enum { TEXT_WEIGHT_ONE = 16, TEXT_WEIGHT_MAX = 64 };
+
+struct text_query {
+    struct slice *terms;
+    uint32_t *weights; /* of each term */
+    size_t n;
+};
+
 /* The terms to search: distinct, in first-seen order, at most TEXT_QUERY_MAX_TERMS; stop words only
- * where there is nothing else. 0 is possible (U+3164 is a letter that nobody can see). The array
- * and the terms are in `arena`. */
-size_t text_query_terms(struct text_analyser *a, struct slice canonical_query, struct arena *arena,
-                        struct slice **ret_terms);
+ * where there is nothing else. None is possible (U+3164 is a letter that nobody can see). The
+ * arrays and the terms are in `arena`. */
+void text_query_terms(struct text_analyser *a, struct slice canonical_query, struct arena *arena,
+                      struct text_query *ret_query);
 
 enum text_query_result {
     TEXT_QUERY_OK,

@@ -36,6 +36,7 @@ struct oracle {
     uint16_t slots[SLOTS]; /* by hash: term + 1, or 0 */
     size_t n_questions;
     uint16_t (*question_terms)[TEXT_QUERY_MAX_TERMS];
+    uint32_t (*question_weights)[TEXT_QUERY_MAX_TERMS];
     size_t n_question_terms[ORACLE_QUESTIONS_MAX];
     struct match *matches; /* ascending by number */
     size_t n_matches, cap_matches;
@@ -82,15 +83,16 @@ static uint16_t term_id(struct oracle *o, struct slice term)
 
 static void read_question(struct oracle *o, size_t question, const char *text)
 {
-    struct slice *terms;
+    struct text_query q;
     struct dynbuf canonical;
     dynbuf_init(&canonical, QUESTION_MAX_BYTES);
     (void)text_canonical_query(slice_of(text), &canonical);
-    size_t n = text_query_terms(o->analyser, dynbuf_get(&canonical), &o->arena, &terms);
-    for (size_t i = 0; i < n; i++) {
-        o->question_terms[question][i] = term_id(o, terms[i]);
+    text_query_terms(o->analyser, dynbuf_get(&canonical), &o->arena, &q);
+    for (size_t i = 0; i < q.n; i++) {
+        o->question_terms[question][i] = term_id(o, q.terms[i]);
+        o->question_weights[question][i] = q.weights[i];
     }
-    o->n_question_terms[question] = n;
+    o->n_question_terms[question] = q.n;
     dynbuf_done(&canonical);
 }
 
@@ -163,6 +165,7 @@ struct oracle *oracle_new(uint32_t n_chunks, uint32_t n_partitions, const char *
     o->analyser = text_analyser_new();
     o->n_questions = n;
     o->question_terms = mem_array(n, sizeof(*o->question_terms));
+    o->question_weights = mem_array(n, sizeof(*o->question_weights));
     for (size_t i = 0; i < n; i++) {
         read_question(o, i, questions[i]);
     }
@@ -180,6 +183,7 @@ void oracle_free(struct oracle *o)
     text_analyser_free(o->analyser);
     arena_done(&o->arena);
     free(o->question_terms);
+    free(o->question_weights);
     free(o->matches);
     free(o);
 }
@@ -231,7 +235,7 @@ static void weigh(const struct oracle *o, const struct bm25 *model, enum corpus_
     for (size_t i = 0; i < o->n_question_terms[question]; i++) {
         uint16_t t = o->question_terms[question][i];
         uint64_t df = o->statistics[scope].df[t];
-        ret_weights[t] = df ? bm25_weight(model, df) : 0;
+        ret_weights[t] = df ? bm25_query_weight(model, df, o->question_weights[question][i]) : 0;
     }
 }
 

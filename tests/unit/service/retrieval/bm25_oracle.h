@@ -108,6 +108,7 @@ struct oracle {
 
     struct arena arena;
     struct slice *terms;
+    uint32_t *weights;
     size_t n_terms;
     uint64_t n_chunks, total_length, df[ORACLE_MAX_TERMS];
 
@@ -185,7 +186,8 @@ MAYBE_UNUSED uint64_t oracle_score(const struct oracle *o)
         }
         uint64_t idf =
             (oracle_log2(2 * o->n_chunks + 2) - oracle_log2(2 * o->df[t] + 1)) / (1 << 12);
-        uint64_t weight = (idf ? idf : 1) * (k1 + 1000) / 1000;
+        uint64_t weight = (idf ? idf : 1) * (k1 + 1000) / 1000 * o->weights[t] / 16;
+        weight = weight ? weight : 1;
         uint64_t norm =
             k1 * (1000 - b) * 65536 / 1000000 + k1 * b * 16777216 / 1000000 * o->length / average;
         uint64_t part = weight * (o->tf[t] * 65536) / (o->tf[t] * 65536 + norm);
@@ -292,7 +294,11 @@ MAYBE_UNUSED void oracle_select(struct oracle *o)
 MAYBE_UNUSED void oracle_search(struct oracle *o)
 {
     struct text_analyser *analyser = text_analyser_new();
-    o->n_terms = text_query_terms(analyser, o->query->text, &o->arena, &o->terms);
+    struct text_query analysed;
+    text_query_terms(analyser, o->query->text, &o->arena, &analysed);
+    o->terms = analysed.terms;
+    o->weights = analysed.weights;
+    o->n_terms = analysed.n;
     text_analyser_free(analyser);
     cr_assert_leq(o->n_terms, ORACLE_MAX_TERMS);
     oracle_statistics(o);

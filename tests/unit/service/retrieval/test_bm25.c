@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/retrieval/bm25.h"
 
+#include "service/retrieval/text.h"
+
 #include <criterion/criterion.h>
 
 static struct bm25 model(uint32_t k1_milli, uint32_t b_milli, uint64_t n, uint64_t total_length)
@@ -120,16 +122,26 @@ Test(bm25, nothing_overflows_at_the_bounds)
     const uint64_t n = (uint64_t)1 << 35;
     const uint32_t tf = 65535, length = (1 << 20) - 1;
     struct bm25 m = model(10000, 1000, n, n);
-    uint64_t weight = bm25_weight(&m, 1);
+    uint64_t weight = bm25_query_weight(&m, 1, TEXT_WEIGHT_MAX);
     __extension__ typedef unsigned __int128 wide;
-    cr_assert((wide)weight * ((uint64_t)tf << 16) < (wide)1 << 61);
+    cr_assert((wide)weight * ((uint64_t)tf << 16) < (wide)1 << 63);
     cr_assert((wide)m.norm_by_length * length < (wide)1 << 61);
     cr_assert((wide)n * length * 256 < (wide)1 << 63);
     cr_assert_leq(bm25_contribution(weight, 0, tf), weight);
-    cr_assert_lt((wide)weight * 256, (wide)1 << 38);
+    cr_assert_lt((wide)weight * 256, (wide)1 << 40);
     cr_assert_geq(bm25_contribution(weight, bm25_norm(&m, length), 1), 1);
     /* a term that every chunk holds still counts */
     cr_assert_geq(bm25_weight(&m, n), 1);
+}
+
+Test(bm25, a_term_weighs_by_its_weight_in_the_query)
+{
+    struct bm25 m = model(1200, 750, 1000, 50000);
+    uint64_t one = bm25_weight(&m, 10);
+    cr_assert_eq(bm25_query_weight(&m, 10, TEXT_WEIGHT_ONE), one);
+    cr_assert_eq(bm25_query_weight(&m, 10, TEXT_WEIGHT_MAX), 4 * one);
+    cr_assert_eq(bm25_query_weight(&m, 10, 11), one * 11 / 16);
+    cr_assert_geq(bm25_query_weight(&m, 1000, 1), 1);
 }
 
 Test(bm25, empty_statistics_are_harmless)

@@ -3,6 +3,8 @@
  * postings that are damaged under a digest that fits. */
 #include "service/retrieval/lexical.h"
 
+#include "service/retrieval/text.h"
+
 #include "corpus.h"
 #include "service/retrieval/store_files.h"
 
@@ -109,11 +111,17 @@ static enum err search_for(const struct slice *terms, size_t n_terms, atomic_boo
                            struct hits **ret_hits)
 {
     struct answer_profile profile;
+    uint32_t weights[TEXT_QUERY_MAX_TERMS];
+    cr_assert_leq(n_terms, TEXT_QUERY_MAX_TERMS);
     answer_profile_init(&profile);
+    for (size_t i = 0; i < n_terms; i++) {
+        weights[i] = TEXT_WEIGHT_ONE;
+    }
     const struct lexical_query q = {
         .segments = &reader,
         .n_segments = 1,
         .terms = terms,
+        .term_weights = weights,
         .n_terms = n_terms,
         .published_from = NO_DATE,
         .published_to = NO_DATE,

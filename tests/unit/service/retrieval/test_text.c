@@ -37,12 +37,12 @@ static void expect_query(const char *query, const char *expected)
     struct text_analyser *a = text_analyser_new();
     struct arena arena = {0};
     struct dynbuf out;
-    struct slice *terms;
+    struct text_query q;
     dynbuf_init(&out, 65536);
-    size_t n = text_query_terms(a, slice_of(query), &arena, &terms);
-    for (size_t i = 0; i < n; i++) {
+    text_query_terms(a, slice_of(query), &arena, &q);
+    for (size_t i = 0; i < q.n; i++) {
         dynbuf_add_text(&out, i ? " " : "");
-        dynbuf_add(&out, terms[i]);
+        dynbuf_add(&out, q.terms[i]);
     }
     cr_expect(slice_is(dynbuf_get(&out), expected), "%s\n gave %.*s\n  not %s", query, (int)out.n,
               out.p, expected);
@@ -247,6 +247,52 @@ Test(text, odd_texts_have_terms_or_none)
     expect_query("USB接口", "usb 接口");
 }
 
+static uint32_t weight_in(const char *query, const char *term)
+{
+    struct text_analyser *a = text_analyser_new();
+    struct arena arena = {0};
+    struct text_query q;
+    uint32_t weight = 0;
+    text_query_terms(a, slice_of(query), &arena, &q);
+    for (size_t i = 0; i < q.n; i++) {
+        weight = slice_is(q.terms[i], term) ? q.weights[i] : weight;
+    }
+    arena_done(&arena);
+    text_analyser_free(a);
+    return weight;
+}
+
+Test(text, a_repeated_word_counts_by_its_square_root_and_a_part_half)
+{
+    cr_assert_eq(weight_in("leave", "leav"), TEXT_WEIGHT_ONE);
+    cr_assert_eq(weight_in("leave leaves policy", "leav"), 22); /* 16 * sqrt 2 */
+    cr_assert_eq(weight_in("leave leaves policy", "polici"), TEXT_WEIGHT_ONE);
+    cr_assert_eq(weight_in("leave leaving leaves leave", "leav"), 32);
+    cr_assert_eq(weight_in("the the", "the"), 22);
+    cr_assert_eq(weight_in("multi-agent", "multiag"), TEXT_WEIGHT_ONE);
+    cr_assert_eq(weight_in("multi-agent", "agent"), 11);       /* 16 * sqrt 1/2 */
+    cr_assert_eq(weight_in("multi-agent agent", "agent"), 19); /* 16 * sqrt 3/2 */
+    cr_assert_eq(weight_in("DiffExecutor", "executor"), 11);
+    cr_assert_eq(weight_in("C++", "c"), 11);
+    cr_assert_eq(weight_in("C++", "c++"), TEXT_WEIGHT_ONE);
+    cr_assert_eq(weight_in("报销报销", "报销"), 22);
+}
+
+Test(text, the_weight_of_a_term_is_capped_at_sixteen_occurrences)
+{
+    static const struct {
+        size_t n;
+        uint32_t weight;
+    } CASES[] = {{15, 61}, {16, TEXT_WEIGHT_MAX}, {17, TEXT_WEIGHT_MAX}, {400, TEXT_WEIGHT_MAX}};
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        char query[2001] = "";
+        for (size_t k = 0; k < CASES[i].n; k++) {
+            memcpy(query + 4 * k, "abc ", 5);
+        }
+        cr_assert_eq(weight_in(query, "abc"), CASES[i].weight, "%zu", CASES[i].n);
+    }
+}
+
 Test(text, caps_the_terms_of_a_query)
 {
     static const size_t COUNTS[] = {TEXT_QUERY_MAX_TERMS - 1, TEXT_QUERY_MAX_TERMS,
@@ -255,13 +301,13 @@ Test(text, caps_the_terms_of_a_query)
     for (size_t i = 0; i < 3; i++) {
         struct arena arena = {0};
         struct dynbuf query;
-        struct slice *terms;
+        struct text_query q;
         dynbuf_init(&query, 65536);
         write_words(&query, COUNTS[i]);
-        size_t n = text_query_terms(a, dynbuf_get(&query), &arena, &terms);
-        cr_assert_eq(n, COUNTS[i] < TEXT_QUERY_MAX_TERMS ? COUNTS[i] : TEXT_QUERY_MAX_TERMS);
-        cr_assert(slice_is(terms[0], "0"));
-        cr_assert(slice_is(terms[254], "254"));
+        text_query_terms(a, dynbuf_get(&query), &arena, &q);
+        cr_assert_eq(q.n, COUNTS[i] < TEXT_QUERY_MAX_TERMS ? COUNTS[i] : TEXT_QUERY_MAX_TERMS);
+        cr_assert(slice_is(q.terms[0], "0"));
+        cr_assert(slice_is(q.terms[254], "254"));
         dynbuf_done(&query);
         arena_done(&arena);
     }
