@@ -143,7 +143,7 @@ bool collect_documents(struct collect *c, const struct ingest_options *options,
     if (ok) {
         settle_manifests(&r);
         read_roots(&r);
-        collect_sort(c);
+        ok = collect_sort(c, detail);
         count(c);
     }
     for (size_t i = 0; i < r.n_roots; i++) {

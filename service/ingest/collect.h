@@ -36,8 +36,9 @@ void collect_done(struct collect *c);
 void collect_push(struct collect *c, const struct document *d);
 void collect_skip(struct collect *c, const char *path, uint64_t line, const char *reason);
 
-/* Leaves out documents whose id is taken in their collection and sorts by partition, then doc_id:
- * the same documents give the same list, in whatever order they came. */
-void collect_sort(struct collect *c);
+/* Leaves out documents whose id is taken in their partition and sorts by partition, then doc_id:
+ * the same documents give the same list, in whatever order they came. False with a reason where two
+ * partitions of a collection have one id. */
+bool collect_sort(struct collect *c, struct err_detail *detail);
 
 #endif

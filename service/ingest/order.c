@@ -49,13 +49,31 @@ static bool is_duplicate(const struct document *before, const struct document *d
            slice_eq(before->head.doc_id, d->head.doc_id);
 }
 
-static void drop_duplicates(struct collect *c)
+/* Whichever of two audiences the one document would get, the other one's document would be gone,
+ * and by the hand of an author whom those readers may not see. */
+static bool refuse_two_partitions(const struct document *a, const struct document *b,
+                                  struct err_detail *detail)
+{
+    err_detail_set(detail,
+                   "%.200s:%llu and %.200s:%llu: two documents of one collection have the id %.*s, "
+                   "but not the "
+                   "same doc_type and labels; give one of them another id",
+                   a->path, (unsigned long long)a->line, b->path, (unsigned long long)b->line,
+                   (int)(a->head.doc_id.n < 200 ? a->head.doc_id.n : 200), a->head.doc_id.p);
+    return false;
+}
+
+static bool drop_duplicates(struct collect *c, struct err_detail *detail)
 {
     size_t n = 0;
     qsort(c->docs, c->n, sizeof(*c->docs), compare_for_duplicates);
     for (size_t i = 0; i < c->n; i++) {
         const struct document *d = &c->docs[i];
-        if (n && is_duplicate(&c->docs[n - 1], d)) {
+        bool is_second = n && is_duplicate(&c->docs[n - 1], d);
+        if (is_second && doc_scope_cmp(&c->docs[n - 1].head.scope, &d->head.scope) != 0) {
+            return refuse_two_partitions(&c->docs[n - 1], d, detail);
+        }
+        if (is_second) {
             char reason[FIELD_REASON_BYTES];
             snprintf(reason, sizeof(reason), "its id is taken in the collection, by %.160s",
                      c->docs[n - 1].path);
@@ -65,13 +83,17 @@ static void drop_duplicates(struct collect *c)
         }
     }
     c->n = n;
+    return true;
 }
 
-void collect_sort(struct collect *c)
+bool collect_sort(struct collect *c, struct err_detail *detail)
 {
     if (c->n == 0) {
-        return;
+        return true;
     }
-    drop_duplicates(c);
-    qsort(c->docs, c->n, sizeof(*c->docs), compare_for_partitions);
+    bool ok = drop_duplicates(c, detail);
+    if (ok) {
+        qsort(c->docs, c->n, sizeof(*c->docs), compare_for_partitions);
+    }
+    return ok;
 }

@@ -206,7 +206,7 @@ static void publish_papers(const struct door *d, const struct world *w)
         struct document document = document_of(&w->papers[i], i);
         collect_push(&c, &document);
     }
-    collect_sort(&c);
+    MUST(collect_sort(&c, &why), "%s", why.text);
     MUST(c.n == w->n, "an id was drawn twice");
     MUST(publish_documents(&c, &report, &why), "%s", why.text);
     collect_done(&c);

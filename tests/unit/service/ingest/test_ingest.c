@@ -182,6 +182,22 @@ Test(ingest, the_order_of_arguments_does_not_matter)
     stop(&b);
 }
 
+Test(ingest, one_id_for_two_audiences_is_refused)
+{
+    struct bench b;
+    start(&b);
+    folder_write(&b.corpus, "z.jsonl",
+                 "{\"id\":\"1\",\"text\":\"for all\",\"labels\":[\"public\"]}\n");
+    cr_assert(run(&b, "notes"));
+    char *before = strdup(live(&b));
+    folder_write(&b.corpus, "a.jsonl", "{\"id\":\"1\",\"text\":\"for few\",\"labels\":[\"hr\"]}\n");
+    cr_expect_not(run(&b, "notes"));
+    cr_expect_str_eq(live(&b), before, "a document for few must not take the place of one for all");
+    cr_expect_not_null(strstr(b.detail.text, "a.jsonl:1 and z.jsonl:1: "), "%s", b.detail.text);
+    free(before);
+    stop(&b);
+}
+
 Test(ingest, another_collection_is_left_as_it_is)
 {
     struct bench b;
