@@ -278,3 +278,86 @@ uint32_t rules_mark(const int32_t *line, size_t n, const struct skeleton *s, uns
     mark_images(&m);
     return m.dots;
 }
+
+/* --- the same question put to ASCII as it stands --- */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static struct slice skip_blank_bytes(struct slice rest)
+{
+    while (rest.n && is_blank(rest.p[0])) {
+        rest = slice_skip(rest, 1);
+    }
+    return rest;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
+}
+
+/* As matches, but content with what stands before a '*'. */
+static bool may_match(struct slice rest, const char *pattern)
+{
+    for (; *pattern && *pattern != '*'; pattern++) {
+        if (*pattern == ' ') {
+            rest = skip_blank_bytes(rest);
+        } else if (rest.n == 0 || lower(rest.p[0]) != *pattern) {
+            return false;
+        } else {
+            rest = slice_skip(rest, 1);
+        }
+    }
+    return true;
+}
+
+static bool may_match_any(struct slice rest, const char *const *patterns, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (may_match(rest, patterns[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#define MAY_MATCH_ANY(rest, patterns)                                                              \
+    may_match_any((rest), (patterns), sizeof(patterns) / sizeof((patterns)[0]))
+
+/* Two brackets that blanks may part. */
+static bool may_match_fence(struct slice rest)
+{
+    struct slice next = skip_blank_bytes(slice_skip(rest, 1));
+    return rest.p[0] == '<' && next.n && next.p[0] == '<';
+}
+
+static bool may_match_role(struct slice line)
+{
+    while (line.n && (is_blank(line.p[0]) || may_precede_role(line.p[0]))) {
+        line = slice_skip(line, 1);
+    }
+    return MAY_MATCH_ANY(line, ROLES);
+}
+
+/* Whether a match can begin at line.p[at], a bracket. */
+static bool may_match_at(struct slice line, size_t at)
+{
+    struct slice rest = slice_skip(line, at);
+    bool image = rest.p[0] == '[' && at > 0 && line.p[at - 1] == '!';
+    return image || may_match_fence(rest) || MAY_MATCH_ANY(rest, MARKERS) ||
+           MAY_MATCH_ANY(rest, ELEMENTS);
+}
+
+bool rules_may_match(struct slice line)
+{
+    for (size_t i = 0; i < line.n; i++) {
+        char c = line.p[i];
+        if ((c == '<' || c == '[' || c == ']') && may_match_at(line, i)) {
+            return true;
+        }
+    }
+    return may_match_role(line);
+}

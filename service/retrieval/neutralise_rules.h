@@ -15,4 +15,7 @@ enum { INSERT_DOT_AFTER = 1, INSERT_TICK_BEFORE = 2, INSERT_TICK_AFTER = 4 };
 /* Sets in marks[0..n), zeroed by the caller, what to insert; returns how many dots. */
 uint32_t rules_mark(const int32_t *line, size_t n, const struct skeleton *s, unsigned char *marks);
 
+/* Whether a rule might match a line of printable ASCII and tabs; false is certain. */
+bool rules_may_match(struct slice line);
+
 #endif

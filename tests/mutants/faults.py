@@ -35,6 +35,7 @@ POSTINGS, SCORING = ["unit_service_retrieval:postings/*"], ["unit_service_retrie
 INDEX = ["unit_service_retrieval:@(segment|segment_index|lexical)/*"]
 WHOLE = ["unit_whole:hidden/*"]
 FENCE = ["unit_service_retrieval:@(fence|shape|shape_passages)/*"]
+PLAIN = ["unit_service_retrieval:neutralise_plain/*"]
 SCAN = ["unit_service_retrieval:@(scan|scan_rules|scan_words)/*"]
 
 # --- the token: shape and header ---
@@ -257,6 +258,12 @@ fault("passage_not_neutralised", "a passage is shown as its author wrote it", FE
       ("service/retrieval/shape.c", "    neutralise_text(&text, r->hit->text, NULL);\n", "    dynbuf_add(&text, r->hit->text);\n"))
 fault("document_not_neutralised", "a document is read as its author wrote it", FENCE,
       ("service/retrieval/shape_passages.c", "    neutralise_text(&text, hit->text, NULL);\n", "    dynbuf_add(&text, hit->text);\n"))
+fault("plain_with_controls", "a line with a control character is copied as plain", PLAIN,
+      ("service/retrieval/neutralise_general.h", "text.p[n] < 0x7F)", "text.p[n] <= 0x7F)"))
+fault("plain_past_the_wrap", "a plain line is copied however long it is", PLAIN,
+      ("service/retrieval/neutralise.c", "return line.n <= max && neutralise_plain_run(line)", "return line.n < max + line.n && neutralise_plain_run(line)"))
+fault("plain_role", "a plain line may begin with a role", PLAIN,
+      ("service/retrieval/neutralise_rules.c", "return may_match_role(line);", "return may_match_role(line) && !line.p;"))
 
 # --- the mark beside a passage ---
 
