@@ -101,31 +101,30 @@ static struct slice encode(const struct text_scan *s, size_t from, size_t to, bo
     return (struct slice){ret_term, n};
 }
 
-static void emit(const struct text_scan *s, struct slice term, bool is_part)
+static void emit(const struct text_scan *s, struct slice term)
 {
-    struct text_token token = {term, s->position, is_part};
-    s->on_token(s->arg, &token);
+    s->on_term(s->arg, term, s->position);
 }
 
 static void emit_codes(const struct text_scan *s, size_t from, size_t to)
 {
     char term[TEXT_TERM_MAX_BYTES];
-    emit(s, encode(s, from, to, false, term), false);
+    emit(s, encode(s, from, to, false, term));
 }
 
-static void emit_stem(const struct text_scan *s, size_t from, size_t to, bool is_part)
+static void emit_stem(const struct text_scan *s, size_t from, size_t to)
 {
     char word[TEXT_TERM_MAX_BYTES];
     bool plural = text_is_plural_abbreviation(codes_of(s), from, to);
     struct slice singular = encode(s, from, plural ? to - 1 : to, false, word);
-    emit(s, stems_of(s->stems, singular), is_part);
+    emit(s, stems_of(s->stems, singular));
 }
 
 /* multi-agents: multiag, which is the stem of multiagents too. */
 static void emit_joined(const struct text_scan *s, size_t from, size_t to)
 {
     char word[TEXT_TERM_MAX_BYTES];
-    emit(s, stems_of(s->stems, encode(s, from, to, true, word)), false);
+    emit(s, stems_of(s->stems, encode(s, from, to, true, word)));
 }
 
 /* Whether codes from..to end in an English clitic behind an apostrophe; *ret_end is where the word
@@ -162,13 +161,13 @@ static size_t word_end(const struct text_scan *s, size_t from, size_t limit)
 }
 
 /* The word, and where it is an identifier the words in it. */
-static void emit_word(const struct text_scan *s, size_t from, size_t to, bool is_part)
+static void emit_word(const struct text_scan *s, size_t from, size_t to)
 {
     size_t ends[TEXT_PIECES_MAX];
     size_t n = text_pieces(codes_of(s), from, to, ends);
-    emit_stem(s, from, to, is_part);
+    emit_stem(s, from, to);
     for (size_t i = 0; n > 1 && i < n; i++) {
-        emit_stem(s, i ? ends[i - 1] : from, ends[i], true);
+        emit_stem(s, i ? ends[i - 1] : from, ends[i]);
     }
 }
 
@@ -177,7 +176,7 @@ static void emit_parts(const struct text_scan *s, size_t from, size_t to)
 {
     while (from < to) {
         size_t end = word_end(s, from, to);
-        emit_word(s, from, end, true);
+        emit_word(s, from, end);
         from = end + 1;
     }
 }
@@ -244,7 +243,7 @@ static size_t scan_token(struct text_scan *s, size_t from)
     size_t core = last;
     size_t whole = end == last && has_clitic(s, words, last, &core) ? core : end;
     if (words == from && end == last && word_end(s, words, core) == core) {
-        emit_word(s, words, core, false);
+        emit_word(s, words, core);
     } else if (has_sign(s, from, whole)) {
         emit_codes(s, from, whole);
         emit_parts(s, words, core);
