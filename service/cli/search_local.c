@@ -7,6 +7,7 @@
 #include "service/mcp/search_args.h"
 #include "service/pipeline/gate.h"
 #include "service/pipeline/request.h"
+#include "service/retrieval/abstain.h"
 #include "service/retrieval/embedded.h"
 #include "service/retrieval/shape.h"
 #include "service/retrieval/text.h"
@@ -53,6 +54,7 @@ static bool search_backend(struct backend *b, struct slice query, uint32_t top_k
     struct hits *hits = NULL;
     enum err e = embedded_search_now(b, view, &q, &hits);
     if (e == ERR_OK) {
+        hits->n = abstain(hits, profile) ? 0 : hits->n;
         shape_hits(out, hits, top_k, profile, view->index_version);
     } else {
         err_detail_set(detail, "the search failed: %s", err_name(e));

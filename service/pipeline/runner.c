@@ -24,6 +24,7 @@ static const struct step STEPS[] = {
     {"budget", budget_begin, budget_finish}, /* tenant, subject, tool: all or none */
     {"retrieve", retrieve_begin, retrieve_finish}, /* every leg, over permitted partitions only */
     {"recheck", recheck_begin, NULL},              /* each hit against the filter once more */
+    {"abstain", abstain_begin, NULL},              /* nothing found is about the question: none */
     {"fuse", fuse_begin, NULL},                    /* legs to one order, in integers */
     {"answer", answer_begin, answer_finish},       /* neutralise, fence, byte budget; keep it */
 };

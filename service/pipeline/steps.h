@@ -30,6 +30,7 @@ enum step_result budget_finish(struct request *r);
 enum step_result retrieve_begin(struct request *r);
 enum step_result retrieve_finish(struct request *r);
 enum step_result recheck_begin(struct request *r);
+enum step_result abstain_begin(struct request *r);
 enum step_result fuse_begin(struct request *r);
 enum step_result answer_begin(struct request *r);
 enum step_result answer_finish(struct request *r);

@@ -3,6 +3,7 @@
  * stand for another. */
 #include "service/retrieval/profile.h"
 
+#include "service/retrieval/abstain.h"
 #include "service/retrieval/bm25.h"
 #include "service/retrieval/fence.h"
 #include "service/retrieval/neutralise.h"
@@ -21,6 +22,7 @@ void answer_profile_init(struct answer_profile *p)
         .context_weight = SEGMENT_CONTEXT_WEIGHT,
         .text_weight = SEGMENT_TEXT_WEIGHT,
         .scoring_version = LEXICAL_SCORING_VERSION,
+        .abstain_version = ABSTAIN_VERSION,
         .neutralise_version = NEUTRALISE_VERSION,
         .fence_version = FENCE_VERSION,
         .scan_version = SCAN_RULES_VERSION,
@@ -46,6 +48,7 @@ void answer_profile_digest(const struct answer_profile *p, struct digest *ret_di
     add(&h, "context_weight", p->context_weight);
     add(&h, "text_weight", p->text_weight);
     add(&h, "scoring_version", p->scoring_version);
+    add(&h, "abstain_version", p->abstain_version);
     add(&h, "neutralise_version", p->neutralise_version);
     add(&h, "fence_version", p->fence_version);
     add(&h, "scan_version", p->scan_version);

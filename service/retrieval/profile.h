@@ -15,6 +15,8 @@
     X(candidate_depth, 50, 20, 200, "distinct texts a leg returns, whatever top_k is")             \
     X(rrf_k, 60, 1, 1000, "reciprocal rank fusion constant")                                       \
     X(lexical_weight, 1, 1, 100, "weight of the lexical leg in the fusion")                        \
+    X(abstain_coverage, 280, 0, 1000,                                                              \
+      "thousandths of a usual query that a passage must hold; 0: whatever is found is an answer")  \
     X(chunks_per_document, 0, 0, 20, "most passages of one document in an answer; 0: no cap")      \
     X(also_in_max, 5, 0, 5, "most other places listed for a text that stands in several")          \
     X(byte_budget, 49152, 4096, 1048576, "bytes of an answer, both copies of the JSON counted")
@@ -28,6 +30,7 @@ struct answer_profile {
     uint32_t context_weight;     /* SEGMENT_CONTEXT_WEIGHT */
     uint32_t text_weight;        /* SEGMENT_TEXT_WEIGHT */
     uint32_t scoring_version;    /* LEXICAL_SCORING_VERSION */
+    uint32_t abstain_version;    /* ABSTAIN_VERSION */
     uint32_t neutralise_version; /* NEUTRALISE_VERSION */
     uint32_t fence_version;      /* FENCE_VERSION */
     uint32_t scan_version;       /* SCAN_RULES_VERSION */

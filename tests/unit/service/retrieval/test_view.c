@@ -69,6 +69,7 @@ Test(view, index_version_changes_with_every_number_of_the_profile)
         &profile.context_weight,
         &profile.text_weight,
         &profile.scoring_version,
+        &profile.abstain_version,
         &profile.neutralise_version,
         &profile.fence_version,
         &profile.scan_version,
@@ -90,7 +91,7 @@ Test(view, the_profile_has_no_member_that_the_test_forgets)
 #define X(member, standard, low, high, what) members++;
     ANSWER_PROFILE_TABLE(X)
 #undef X
-    size_t bytes = (members + 8) * sizeof(uint32_t) + FENCE_EPOCH_CHARS + 1;
+    size_t bytes = (members + 9) * sizeof(uint32_t) + FENCE_EPOCH_CHARS + 1;
     cr_assert_eq(sizeof(struct answer_profile), (bytes + 3) / 4 * 4);
 }
 
