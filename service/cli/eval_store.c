@@ -4,6 +4,7 @@
 #include "service/cli/eval_engine.h"
 
 #include "service/base/mem.h"
+#include "service/retrieval/abstain.h"
 #include "service/retrieval/embedded.h"
 #include "service/retrieval/shape.h"
 #include "service/retrieval/text.h"
@@ -129,6 +130,7 @@ static bool search(struct store_engine *s, struct slice query, struct ranking *r
     }
     bool good = true;
     if (s->source->as_served) {
+        hits->n = abstain(hits, &s->profile) ? 0 : hits->n;
         good = rank_served(s, hits, ranking, ret_outcome, detail);
     } else {
         rank_candidates(hits, ranking);
