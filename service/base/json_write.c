@@ -69,16 +69,23 @@ static bool is_plain(char c)
     return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
 }
 
+/* How many bytes at the start stand for themselves. */
+static size_t plain_run(struct slice rest)
+{
+    size_t n = 0;
+    while (n < rest.n && is_plain(rest.p[n])) {
+        n++;
+    }
+    return n;
+}
+
 static void add_escaped(struct dynbuf *out, struct slice value)
 {
     char room[7];
     for (size_t at = 0; at < value.n;) {
-        size_t run = at;
-        while (run < value.n && is_plain(value.p[run])) {
-            run++;
-        }
-        dynbuf_add(out, (struct slice){value.p + at, run - at});
-        at = run;
+        size_t run = plain_run(slice_skip(value, at));
+        dynbuf_add(out, (struct slice){value.p + at, run});
+        at += run;
         if (at < value.n) {
             size_t taken;
             dynbuf_add(out, next_unit(slice_skip(value, at), room, &taken));
@@ -181,9 +188,13 @@ size_t json_text_size(struct slice value)
     size_t size = 0;
     char room[7];
     for (size_t at = 0; at < value.n;) {
-        size_t taken;
-        size += next_unit(slice_skip(value, at), room, &taken).n;
+        size_t taken = plain_run(slice_skip(value, at));
+        size += taken;
         at += taken;
+        if (at < value.n) {
+            size += next_unit(slice_skip(value, at), room, &taken).n;
+            at += taken;
+        }
     }
     return size;
 }
