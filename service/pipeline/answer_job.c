@@ -7,48 +7,49 @@
 #include "service/base/json_write.h"
 #include "service/base/mem.h"
 #include "service/pipeline/state.h"
+#include "service/retrieval/neutralise.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 
 enum { NOTE_MAX_CHUNKS = 64, NOTE_MAX_BYTES = 48 * 1024 };
 
 struct job {
     struct work work;   /* first: the two are one */
-    struct arena arena; /* the copy of the ranking */
+    struct arena arena; /* the copy of the ranking, and shown */
     struct answer_job_start start;
+    const struct hit **shown; /* ANSWER_SEARCH: what the answer returns of the ranking */
+    size_t n_shown;
     struct answer_bytes bytes;
     struct op *op; /* NULL: nobody waits */
     struct answer_bytes *ret_bytes;
     atomic_bool cancelled;
 };
 
-static void add_chunk(struct json_writer *w, const char *id, size_t n)
+static void add_chunk(struct json_writer *w, struct slice id)
 {
-    if (w->out->n + n < NOTE_MAX_BYTES / 2) {
-        json_text(w, (struct slice){id, n});
+    if (w->out->n + id.n < NOTE_MAX_BYTES / 2) {
+        json_text(w, id);
     }
 }
 
-/* The chunk ids that were really returned, read back from the answer: the byte budget may have left
+/* The chunk ids that were really returned, as the answer shows them: the byte budget may have left
  * some of the ranked ones out. */
-static void note_results(struct json_writer *w, struct slice answer)
+static void note_results(struct json_writer *w, const struct job *j)
 {
-    json_t *parsed = json_loadb(answer.p, answer.n, JSON_ALLOW_NUL, NULL);
-    size_t i;
-    json_t *result;
-    json_array_foreach(json_object_get(parsed, "results"), i, result)
-    {
-        const json_t *id = json_object_get(result, "chunk_id");
-        add_chunk(w, json_string_value(id), json_string_length(id));
+    struct dynbuf id;
+    dynbuf_init(&id, SIZE_MAX);
+    for (size_t i = 0; i < j->n_shown; i++) {
+        dynbuf_cut(&id, 0);
+        neutralise_line(&id, j->shown[i]->chunk_id, NULL);
+        add_chunk(w, dynbuf_get(&id));
     }
-    json_decref(parsed);
+    dynbuf_done(&id);
 }
 
 static void note_passages(struct json_writer *w, const struct hits *hits)
 {
     for (size_t i = 0; hits && i < hits->n && i < NOTE_MAX_CHUNKS; i++) {
-        add_chunk(w, hits->items[i].chunk_id.p, hits->items[i].chunk_id.n);
+        add_chunk(w, hits->items[i].chunk_id);
     }
 }
 
@@ -57,7 +58,7 @@ static void write_note(struct job *j)
     struct json_writer w = json_writer_on(&j->bytes.note);
     json_array_begin(&w);
     if (j->start.kind == ANSWER_SEARCH) {
-        note_results(&w, dynbuf_get(&j->bytes.answer));
+        note_results(&w, j);
     } else {
         note_passages(&w, j->start.hits);
     }
@@ -68,7 +69,10 @@ static void write_answer(struct job *j)
 {
     const struct answer_job_start *s = &j->start;
     switch (s->kind) {
-    case ANSWER_SEARCH: shape_answer(&j->bytes.answer, s->ranked, s->n_ranked, &s->options); break;
+    case ANSWER_SEARCH:
+        j->n_shown =
+            shape_answer_shown(&j->bytes.answer, s->ranked, s->n_ranked, &s->options, j->shown);
+        break;
     case ANSWER_PASSAGES: shape_passages(&j->bytes.answer, s->hits, &s->options); break;
     case ANSWER_INDEX: shape_index(&j->bytes.answer, s->view); break;
     }
@@ -135,6 +139,8 @@ void answer_job(const struct answer_job_start *start, struct answer_bytes *ret_b
     j->start = *start;
     j->start.view = view_ref(start->view);
     j->start.ranked = copy_ranking(start, &j->arena);
+    j->shown = arena_alloc(&j->arena, start->n_ranked * sizeof(const struct hit *));
+    j->n_shown = 0;
     dynbuf_init(&j->bytes.answer, BODY_MAX_BYTES);
     dynbuf_init(&j->bytes.note, NOTE_MAX_BYTES);
     j->op = op;

@@ -18,6 +18,7 @@ enum {
     FENCE_KEY_MIN_BYTES = 32,
     FENCE_TAG_CHARS = 26,
     FENCE_EPOCH_CHARS = 8,
+    FENCE_MARK_BYTES = 6, /* "TAG4| " */
 };
 
 /* 8 hexadecimal digits of HMAC(key, "epoch"), NUL-terminated. */

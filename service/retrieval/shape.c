@@ -79,6 +79,7 @@ struct fitting {
     struct slice text; /* neutralised */
     bool suspicious;
     struct dynbuf json;
+    size_t size; /* of json as last written, in a reply */
     size_t room;
 };
 
@@ -124,20 +125,43 @@ static bool try_fit(struct fitting *f, size_t max, bool also)
     struct slice text = {f->text.p, text_cut(f->text, max)};
     dynbuf_cut(&f->json, 0);
     add_result(f, text, also);
-    return shape_reply_size(dynbuf_get(&f->json), f->o->rendering) + 2 <= f->room; /* 2: commas */
+    f->size = shape_reply_size(dynbuf_get(&f->json), f->o->rendering) + 2; /* commas */
+    return f->size <= f->room;
+}
+
+/* What the first max bytes of the text, or what a cut leaves of them, add to a reply: they are
+ * escaped once and, within the copy of the JSON, twice; a fence marks each line. */
+static size_t text_cost(const struct fitting *f, size_t max)
+{
+    bool mcp = f->o->rendering == RENDER_MCP;
+    size_t n = text_cut(f->text, max), cost = mcp ? 2 * n : n;
+    for (size_t i = 0; i < n; i++) {
+        switch (f->text.p[i]) {
+        case '"':
+        case '\\': cost += mcp ? 1 + 3 : 1; break;
+        case '\t': cost += mcp ? 1 + 2 : 1; break;
+        case '\n': cost += mcp ? 1 + 2 + 2 * FENCE_MARK_BYTES : 1; break;
+        default: break;
+        }
+    }
+    return cost;
 }
 
 /* The longest part of the text that fits without also_in, by bisection: more text is never a
- * shorter result. */
+ * shorter result. All but the text costs the same for each part. */
 static bool fit_cut(struct fitting *f)
 {
     size_t fits = SHAPE_TEXT_MIN_BYTES, too_long = f->text.n + 1;
     if (!try_fit(f, fits, false)) {
         return false;
     }
+    size_t room = f->room - f->size + text_cost(f, fits);
+    if (room < f->text.n) {
+        too_long = room + 1 > fits ? room + 1 : fits + 1; /* a byte costs one at least */
+    }
     while (fits + 1 < too_long) {
         size_t middle = fits + (too_long - fits) / 2;
-        if (try_fit(f, middle, false)) {
+        if (text_cost(f, middle) <= room) {
             fits = middle;
         } else {
             too_long = middle;
@@ -150,32 +174,42 @@ enum fit { FIT_WHOLE, FIT_CUT, FIT_NOT };
 
 static enum fit fit_result(struct fitting *f)
 {
-    if (try_fit(f, f->text.n, true)) {
+    if (f->text.n <= f->room && try_fit(f, f->text.n, true)) {
         return FIT_WHOLE;
     }
     return fit_cut(f) ? FIT_CUT : FIT_NOT;
 }
 
-/* Appends one result if there is room, and takes that from *room. The first result stays even where
+/* The results so far and the room for more. */
+struct filling {
+    struct json_writer *w;
+    const struct shape_options *o;
+    size_t room, n;
+    const struct hit **ret_shown; /* NULL: nobody asks */
+};
+
+/* Appends one result if there is room, and takes that from it. The first result stays even where
  * there is none, with the few words it was tried with last: an answer without any would be read as
  * "nothing found". */
-static enum fit add_fitting(struct json_writer *w, const struct ranked *r, bool first, size_t *room,
-                            const struct shape_options *o)
+static enum fit add_fitting(struct filling *a, const struct ranked *r)
 {
     struct dynbuf text;
     dynbuf_init(&text, SIZE_MAX);
     neutralise_text(&text, r->hit->text, NULL);
     struct fitting f = {.ranked = r,
-                        .o = o,
+                        .o = a->o,
                         .text = dynbuf_get(&text),
                         .suspicious = is_suspicious(r->hit),
-                        .room = *room};
+                        .room = a->room};
     dynbuf_init(&f.json, SIZE_MAX);
     enum fit fit = fit_result(&f);
-    if (fit != FIT_NOT || first) {
-        size_t size = shape_reply_size(dynbuf_get(&f.json), o->rendering) + 2;
-        *room -= size < *room ? size : *room;
-        json_raw_value(w, dynbuf_get(&f.json));
+    if (fit != FIT_NOT || a->n == 0) {
+        a->room -= f.size < a->room ? f.size : a->room;
+        json_raw_value(a->w, dynbuf_get(&f.json));
+        if (a->ret_shown) {
+            a->ret_shown[a->n] = r->hit;
+        }
+        a->n++;
     }
     dynbuf_done(&f.json);
     dynbuf_done(&text);
@@ -208,29 +242,24 @@ static size_t room_for_results(const struct dynbuf *head, const struct shape_opt
 }
 
 /* Returns whether something was cut off. */
-static bool add_results(struct json_writer *w, const struct ranked *ranked, size_t n, size_t room,
-                        const struct shape_options *o)
+static bool add_results(struct filling *a, const struct ranked *ranked, size_t n)
 {
-    uint32_t taken = 0;
-    for (size_t i = 0; i < n && taken < o->top_k; i++) {
-        if (is_over_cap(ranked, i, o->profile->chunks_per_document)) {
-            continue;
-        }
-        if (add_fitting(w, &ranked[i], taken == 0, &room, o) != FIT_WHOLE) {
+    for (size_t i = 0; i < n && a->n < a->o->top_k; i++) {
+        if (!is_over_cap(ranked, i, a->o->profile->chunks_per_document) &&
+            add_fitting(a, &ranked[i]) != FIT_WHOLE) {
             return true;
         }
-        taken++;
     }
     return false;
 }
 
-void shape_answer(struct dynbuf *out, const struct ranked *ranked, size_t n,
-                  const struct shape_options *o)
+size_t shape_answer_shown(struct dynbuf *out, const struct ranked *ranked, size_t n,
+                          const struct shape_options *o, const struct hit **ret_shown)
 {
     if (n == 0 || o->top_k == 0) {
         const struct shape_error empty = {"empty", SHAPE_EMPTY_MESSAGE, NULL, NULL, -1};
         shape_error(out, &empty, o->index_version);
-        return;
+        return 0;
     }
     struct dynbuf json;
     struct json_writer w = json_writer_on(&json);
@@ -239,7 +268,9 @@ void shape_answer(struct dynbuf *out, const struct ranked *ranked, size_t n,
     shape_member_version(&w, o->index_version);
     json_key(&w, "results");
     json_array_begin(&w);
-    bool truncated = add_results(&w, ranked, n, room_for_results(&json, o), o);
+    struct filling a = {
+        .w = &w, .o = o, .room = room_for_results(&json, o), .ret_shown = ret_shown};
+    bool truncated = add_results(&a, ranked, n);
     json_array_end(&w);
     if (truncated) {
         json_member_bool(&w, "truncated", true);
@@ -247,4 +278,11 @@ void shape_answer(struct dynbuf *out, const struct ranked *ranked, size_t n,
     json_object_end(&w);
     dynbuf_add(out, dynbuf_get(&json));
     dynbuf_done(&json);
+    return a.n;
+}
+
+void shape_answer(struct dynbuf *out, const struct ranked *ranked, size_t n,
+                  const struct shape_options *o)
+{
+    shape_answer_shown(out, ranked, n, o, NULL);
 }

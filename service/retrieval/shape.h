@@ -38,6 +38,10 @@ struct shape_options {
 void shape_answer(struct dynbuf *out, const struct ranked *ranked, size_t n,
                   const struct shape_options *o);
 
+/* As shape_answer. Returns how many results it wrote, and in ret_shown (room for n) their hits. */
+size_t shape_answer_shown(struct dynbuf *out, const struct ranked *ranked, size_t n,
+                          const struct shape_options *o, const struct hit **ret_shown);
+
 /* {"error":{…},"index_version":…,"results":[]}. type: "invalid_input", "retryable" or "empty".
  * Optional: field, budget (NULL), retry_after_ms (< 0). index_version NULL: "unknown". */
 struct shape_error {

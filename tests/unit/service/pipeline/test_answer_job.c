@@ -145,3 +145,77 @@ Test(answer_job, a_full_queue_is_retryable_and_gives_the_charge_back)
     cr_assert_eq(f.status, 200);
     cr_assert(fixture_body_has(&f, "canary passage"));
 }
+
+enum { NOTED_HITS = 4 };
+
+static void nothing_more(struct op *op)
+{
+    (void)op;
+}
+
+static struct hits *long_hits(void)
+{
+    static const char *const IDS[NOTED_HITS] = {"kb/a.md/0", "kb/<s>\"e\xCC\x81\".md/1",
+                                                "kb/\x01\xFF.md/2", "kb/last.md/3"};
+    static char text[1000];
+    struct hits *h = fixture_hits(ENGINE_ANSWERS);
+    struct hit first = h->items[0];
+    memset(text, 'w', sizeof(text));
+    h->items = arena_alloc(&h->arena, NOTED_HITS * sizeof(*h->items));
+    for (size_t i = 0; i < NOTED_HITS; i++) {
+        h->items[i] = first;
+        h->items[i].chunk_id = slice_of(IDS[i]);
+        h->items[i].text = (struct slice){text, sizeof(text)};
+    }
+    h->n = NOTED_HITS;
+    return h;
+}
+
+/* The note of a search for the hits above within a budget of so many bytes. */
+static void write_note(uint32_t byte_budget, struct answer_bytes *ret_bytes)
+{
+    struct hits *hits = long_hits();
+    struct answer_profile profile;
+    struct ranked ranked[NOTED_HITS];
+    struct view *view = f.gate.backend->ops->open_view(f.gate.backend, filter_owner());
+    struct op op = {.on_done = nothing_more};
+    answer_profile_init(&profile);
+    profile.byte_budget = byte_budget;
+    profile.chunks_per_document = 0;
+    for (size_t i = 0; i < NOTED_HITS; i++) {
+        ranked[i] = (struct ranked){&hits->items[i], 1000000 - (uint32_t)i};
+    }
+    const struct answer_job_start start = {
+        .kind = ANSWER_SEARCH,
+        .hits = hits,
+        .ranked = ranked,
+        .n_ranked = NOTED_HITS,
+        .view = view,
+        .options = {RENDER_REST, NOTED_HITS, &profile, SLICE_LIT(""), view->index_version},
+    };
+    answer_job(&start, ret_bytes, &op);
+    cr_assert_eq(op.result, ERR_OK);
+    view_unref(view);
+}
+
+/* What the budget leaves out was not returned, and an id stands in the note as in the answer. */
+Test(answer_job, the_note_names_what_the_answer_shows)
+{
+    static const struct {
+        uint32_t byte_budget;
+        const char *note;
+    } ROWS[] = {
+        {48 * 1024, "[\"kb/a.md/0\",\"kb/<\xC2\xB7s>\\\"\xC3\xA9\\\".md/1\","
+                    "\"kb/\xEF\xBF\xBD.md/2\",\"kb/last.md/3\"]"},
+        {3500, "[\"kb/a.md/0\",\"kb/<\xC2\xB7s>\\\"\xC3\xA9\\\".md/1\",\"kb/\xEF\xBF\xBD.md/2\"]"},
+        {0, "[\"kb/a.md/0\"]"},
+    };
+    for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++) {
+        struct answer_bytes bytes = {0};
+        write_note(ROWS[i].byte_budget, &bytes);
+        cr_expect(slice_is(dynbuf_get(&bytes.note), ROWS[i].note), "%u: %.*s", ROWS[i].byte_budget,
+                  (int)bytes.note.n, bytes.note.p);
+        dynbuf_done(&bytes.answer);
+        dynbuf_done(&bytes.note);
+    }
+}
