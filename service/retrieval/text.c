@@ -29,10 +29,23 @@ void text_analyser_free(struct text_analyser *a)
     }
 }
 
+struct term_sink {
+    void (*on_term)(void *arg, struct slice term, uint32_t position);
+    void *arg;
+};
+
+static void on_text_token(void *arg, const struct text_token *token)
+{
+    const struct term_sink *sink = arg;
+    sink->on_term(sink->arg, token->term, token->position);
+}
+
 void text_analyse(struct text_analyser *a, struct slice utf8,
                   void (*on_term)(void *arg, struct slice term, uint32_t position), void *arg)
 {
-    struct text_scan s = {.stems = a->stems, .codes = &a->codes, .on_term = on_term, .arg = arg};
+    struct term_sink sink = {on_term, arg};
+    struct text_scan s = {
+        .stems = a->stems, .codes = &a->codes, .on_token = on_text_token, .arg = &sink};
     text_scan(&s, utf8);
 }
 
@@ -40,7 +53,7 @@ void text_analyse(struct text_analyser *a, struct slice utf8,
 struct term_list {
     struct arena *arena;
     struct slice *items;
-    uint32_t *counts; /* how often each occurs */
+    uint32_t *halves; /* occurrences of each, in halves */
     size_t n;
 };
 
@@ -49,10 +62,14 @@ struct query_terms {
     struct term_list words, stops;
 };
 
-/* More occurrences count as these. */
-enum { COUNT_MAX = TEXT_WEIGHT_MAX * TEXT_WEIGHT_MAX / (TEXT_WEIGHT_ONE * TEXT_WEIGHT_ONE) };
+enum {
+    OCCURRENCE_HALVES = 2,
+    /* (TEXT_WEIGHT_MAX / TEXT_WEIGHT_ONE)^2 occurrences, more count as these */
+    HALVES_MAX =
+        OCCURRENCE_HALVES * TEXT_WEIGHT_MAX * TEXT_WEIGHT_MAX / (TEXT_WEIGHT_ONE * TEXT_WEIGHT_ONE),
+};
 
-static void count(struct term_list *list, struct slice term)
+static void count(struct term_list *list, struct slice term, uint32_t halves)
 {
     size_t at = 0;
     while (at < list->n && !slice_eq(list->items[at], term)) {
@@ -63,22 +80,23 @@ static void count(struct term_list *list, struct slice term)
     }
     if (at == list->n) {
         list->items[list->n] = arena_copy(list->arena, term);
-        list->counts[list->n++] = 0;
+        list->halves[list->n++] = 0;
     }
-    list->counts[at] += list->counts[at] < COUNT_MAX;
+    uint32_t sum = list->halves[at] + halves;
+    list->halves[at] = sum < HALVES_MAX ? sum : HALVES_MAX;
 }
 
-static void on_query_term(void *arg, struct slice term, uint32_t position)
+static void on_query_token(void *arg, const struct text_token *token)
 {
     struct query_terms *terms = arg;
-    (void)position;
-    count(text_is_stop_word(term) ? &terms->stops : &terms->words, term);
+    count(text_is_stop_word(token->term) ? &terms->stops : &terms->words, token->term,
+          token->is_part ? 1 : OCCURRENCE_HALVES);
 }
 
 /* The square root in TEXT_WEIGHT_ONE-ths, rounded down. */
-static uint32_t weight_of(uint32_t count)
+static uint32_t weight_of(uint32_t halves)
 {
-    uint32_t square = count * TEXT_WEIGHT_ONE * TEXT_WEIGHT_ONE;
+    uint32_t square = halves * TEXT_WEIGHT_ONE * TEXT_WEIGHT_ONE / OCCURRENCE_HALVES;
     uint32_t root = 0;
     while ((root + 1) * (root + 1) <= square) {
         root++;
@@ -102,12 +120,12 @@ void text_query_terms(struct text_analyser *a, struct slice canonical_query, str
     struct text_scan s = {.stems = a->stems,
                           .codes = &a->codes,
                           .for_query = true,
-                          .on_term = on_query_term,
+                          .on_token = on_query_token,
                           .arg = &terms};
     text_scan(&s, canonical_query);
     struct term_list *list = terms.words.n ? &terms.words : &terms.stops;
     for (size_t i = 0; i < list->n; i++) {
-        list->counts[i] = weight_of(list->counts[i]);
+        list->halves[i] = weight_of(list->halves[i]);
     }
-    *ret_query = (struct text_query){list->items, list->counts, list->n};
+    *ret_query = (struct text_query){list->items, list->halves, list->n};
 }

@@ -39,7 +39,8 @@ void text_analyse(struct text_analyser *a, struct slice utf8,
 bool text_is_stop_word(struct slice term);
 
 /* How much a term of a query counts: TEXT_WEIGHT_ONE for a word that occurs once, and as the square
- * root of how often it occurs otherwise. */
+ * root of how often it occurs otherwise. A part of a longer word is half an occurrence, since the
+ * whole is searched too. */
 enum { TEXT_WEIGHT_ONE = 16, TEXT_WEIGHT_MAX = 64 };
 
 struct text_query {

@@ -101,30 +101,31 @@ static struct slice encode(const struct text_scan *s, size_t from, size_t to, bo
     return (struct slice){ret_term, n};
 }
 
-static void emit(const struct text_scan *s, struct slice term)
+static void emit(const struct text_scan *s, struct slice term, bool is_part)
 {
-    s->on_term(s->arg, term, s->position);
+    struct text_token token = {term, s->position, is_part};
+    s->on_token(s->arg, &token);
 }
 
 static void emit_codes(const struct text_scan *s, size_t from, size_t to)
 {
     char term[TEXT_TERM_MAX_BYTES];
-    emit(s, encode(s, from, to, false, term));
+    emit(s, encode(s, from, to, false, term), false);
 }
 
-static void emit_stem(const struct text_scan *s, size_t from, size_t to)
+static void emit_stem(const struct text_scan *s, size_t from, size_t to, bool is_part)
 {
     char word[TEXT_TERM_MAX_BYTES];
     bool plural = text_is_plural_abbreviation(codes_of(s), from, to);
     struct slice singular = encode(s, from, plural ? to - 1 : to, false, word);
-    emit(s, stems_of(s->stems, singular));
+    emit(s, stems_of(s->stems, singular), is_part);
 }
 
 /* multi-agents: multiag, which is the stem of multiagents too. */
 static void emit_joined(const struct text_scan *s, size_t from, size_t to)
 {
     char word[TEXT_TERM_MAX_BYTES];
-    emit(s, stems_of(s->stems, encode(s, from, to, true, word)));
+    emit(s, stems_of(s->stems, encode(s, from, to, true, word)), false);
 }
 
 /* Whether codes from..to end in an English clitic behind an apostrophe; *ret_end is where the word
@@ -161,13 +162,13 @@ static size_t word_end(const struct text_scan *s, size_t from, size_t limit)
 }
 
 /* The word, and where it is an identifier the words in it. */
-static void emit_word(const struct text_scan *s, size_t from, size_t to)
+static void emit_word(const struct text_scan *s, size_t from, size_t to, bool is_part)
 {
     size_t ends[TEXT_PIECES_MAX];
     size_t n = text_pieces(codes_of(s), from, to, ends);
-    emit_stem(s, from, to);
+    emit_stem(s, from, to, is_part);
     for (size_t i = 0; n > 1 && i < n; i++) {
-        emit_stem(s, i ? ends[i - 1] : from, ends[i]);
+        emit_stem(s, i ? ends[i - 1] : from, ends[i], true);
     }
 }
 
@@ -176,7 +177,7 @@ static void emit_parts(const struct text_scan *s, size_t from, size_t to)
 {
     while (from < to) {
         size_t end = word_end(s, from, to);
-        emit_word(s, from, end);
+        emit_word(s, from, end, true);
         from = end + 1;
     }
 }
@@ -243,7 +244,7 @@ static size_t scan_token(struct text_scan *s, size_t from)
     size_t core = last;
     size_t whole = end == last && has_clitic(s, words, last, &core) ? core : end;
     if (words == from && end == last && word_end(s, words, core) == core) {
-        emit_word(s, words, core);
+        emit_word(s, words, core, false);
     } else if (has_sign(s, from, whole)) {
         emit_codes(s, from, whole);
         emit_parts(s, words, core);

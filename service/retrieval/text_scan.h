@@ -6,16 +6,22 @@
 #include "service/retrieval/text_normal.h"
 #include "service/retrieval/text_stem.h"
 
+struct text_token {
+    struct slice term;
+    uint32_t position;
+    bool is_part; /* of a longer word, which is a term as well */
+};
+
 struct text_scan {
     struct stems *stems;
     struct codes *codes;
     bool for_query; /* a run of CJK gives single characters only where it is one */
-    void (*on_term)(void *arg, struct slice term, uint32_t position);
+    void (*on_token)(void *arg, const struct text_token *token);
     void *arg;
     uint32_t position; /* of the next word; begins at 0 */
 };
 
-/* Calls on_term for each term of valid UTF-8, in order; a term is borrowed until it returns. */
+/* Calls on_token for each term of valid UTF-8, in order; a term is borrowed until it returns. */
 void text_scan(struct text_scan *s, struct slice utf8);
 
 #endif
