@@ -84,7 +84,10 @@ static void normalise(struct codes *ret_codes, struct slice bytes, struct neutra
     struct dynbuf visible;
     dynbuf_init(&visible, SIZE_MAX);
     for (size_t at = 0; at < bytes.n;) {
-        at += keep_visible(&visible, slice_skip(bytes, at), count);
+        struct slice rest = slice_skip(bytes, at);
+        size_t n = neutralise_plain_run(rest);
+        dynbuf_add(&visible, (struct slice){rest.p, n});
+        at += n ? n : keep_visible(&visible, rest, count);
     }
     text_normalise(ret_codes, dynbuf_get(&visible), NORMAL_NFC);
     dynbuf_done(&visible);
@@ -118,6 +121,35 @@ static void add_capped(struct dynbuf *out, struct slice line)
     dynbuf_add_text(out, CUT_MARK);
 }
 
+/* Appends the ASCII at the start of the codes that stays without marks; returns how many. */
+static size_t add_unmarked(struct dynbuf *out, const int32_t *codes, const unsigned char *marks,
+                           size_t n)
+{
+    size_t run = 0;
+    while (run < n && codes[run] < 0x80 && !marks[run]) {
+        run++;
+    }
+    char *to = dynbuf_extend(out, run);
+    for (size_t i = 0; to && i < run; i++) {
+        to[i] = (char)codes[i];
+    }
+    return run;
+}
+
+static void add_marked(struct dynbuf *out, int32_t code, unsigned char marks)
+{
+    if (marks & INSERT_TICK_BEFORE) {
+        dynbuf_add_byte(out, '`');
+    }
+    utf8_add(out, (uint32_t)code);
+    if (marks & INSERT_DOT_AFTER) {
+        dynbuf_add_text(out, DOT);
+    }
+    if (marks & INSERT_TICK_AFTER) {
+        dynbuf_add_byte(out, '`');
+    }
+}
+
 static void add_line(struct lines *l, const int32_t *codes, size_t n)
 {
     n = n < LINE_MAX_CODES ? n : LINE_MAX_CODES;
@@ -125,16 +157,11 @@ static void add_line(struct lines *l, const int32_t *codes, size_t n)
     skeleton_make(&l->skeleton, codes, n);
     l->count->broken += rules_mark(codes, n, &l->skeleton, l->marks);
     dynbuf_cut(&l->line, 0);
-    for (size_t i = 0; i < n; i++) {
-        if (l->marks[i] & INSERT_TICK_BEFORE) {
-            dynbuf_add_byte(&l->line, '`');
-        }
-        utf8_add(&l->line, (uint32_t)codes[i]);
-        if (l->marks[i] & INSERT_DOT_AFTER) {
-            dynbuf_add_text(&l->line, DOT);
-        }
-        if (l->marks[i] & INSERT_TICK_AFTER) {
-            dynbuf_add_byte(&l->line, '`');
+    for (size_t i = 0; i < n;) {
+        i += add_unmarked(&l->line, codes + i, l->marks + i, n - i);
+        if (i < n) {
+            add_marked(&l->line, codes[i], l->marks[i]);
+            i++;
         }
     }
     add_capped(l->out, dynbuf_get(&l->line));

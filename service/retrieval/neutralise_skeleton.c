@@ -68,13 +68,21 @@ static bool is_mark(int32_t code)
     return c >= UTF8PROC_CATEGORY_MN && c <= UTF8PROC_CATEGORY_ME;
 }
 
+static int32_t ascii_look(int32_t code)
+{
+    if (code >= 'A' && code <= 'Z') {
+        return code + 'a' - 'A';
+    }
+    return code >= '\t' && code <= '\r' ? ' ' : code;
+}
+
 /* One code point of a compatibility decomposition. */
 static void add_look(struct skeleton *s, int32_t code, size_t owner)
 {
-    if (code_is_space(code)) {
+    if (code < 0x80) {
+        add(s, ascii_look(code), owner);
+    } else if (code_is_space(code)) {
         add(s, ' ', owner);
-    } else if (code < 0x80) {
-        add(s, code >= 'A' && code <= 'Z' ? code + 'a' - 'A' : code, owner);
     } else if (!is_mark(code)) {
         const struct look *look =
             bsearch(&code, LOOKS, sizeof(LOOKS) / sizeof(LOOKS[0]), sizeof(LOOKS[0]), compare);
@@ -91,7 +99,7 @@ void skeleton_make(struct skeleton *s, const int32_t *line, size_t n)
         int32_t parts[32];
         int boundclass = 0;
         if (line[i] < 0x80) {
-            add_look(s, line[i], i);
+            add(s, ascii_look(line[i]), i);
             continue;
         }
         utf8proc_ssize_t n_parts = utf8proc_decompose_char(

@@ -42,7 +42,7 @@ void codes_done(struct codes *c)
     *c = (struct codes){0};
 }
 
-static void make_room(struct codes *c, size_t n)
+void codes_reserve(struct codes *c, size_t n)
 {
     if (c->cap - c->n >= n) {
         return;
@@ -53,12 +53,6 @@ static void make_room(struct codes *c, size_t n)
     }
     c->p = mem_realloc(c->p, cap * sizeof(*c->p));
     c->cap = cap;
-}
-
-void codes_add(struct codes *c, int32_t code)
-{
-    make_room(c, 1);
-    c->p[c->n++] = code;
 }
 
 static utf8proc_option_t decompose_options(enum normal_form form)
@@ -83,7 +77,7 @@ static int32_t with_case(int32_t folded, int32_t code)
 static void add_decomposed(struct codes *c, int32_t code, enum normal_form form)
 {
     int boundclass = 0;
-    make_room(c, DECOMPOSED_MAX);
+    codes_reserve(c, DECOMPOSED_MAX);
     int32_t *at = c->p + c->n;
     utf8proc_ssize_t n =
         utf8proc_decompose_char(code, at, DECOMPOSED_MAX, decompose_options(form), &boundclass);
@@ -100,7 +94,7 @@ static void add_decomposed(struct codes *c, int32_t code, enum normal_form form)
 static size_t add_ascii(struct codes *c, struct slice utf8)
 {
     size_t n = 0;
-    make_room(c, utf8.n);
+    codes_reserve(c, utf8.n);
     while (n < utf8.n && (unsigned char)utf8.p[n] < 0x80) {
         c->p[c->n + n] = utf8.p[n];
         n++;
@@ -178,9 +172,46 @@ static void order_marks(struct codes *c)
     }
 }
 
+/* Scripts and signs that many texts hold and that, as NFC_Quick_Check has it, neither change nor
+ * combine with what stands before them. */
+static bool is_own_nfc(uint32_t code)
+{
+    static const struct {
+        uint32_t first, last;
+    } RANGES[] = {
+        {0x0400, 0x0482}, {0x2010, 0x205E}, {0x2500, 0x27FF}, {0x3040, 0x3096},
+        {0x30A0, 0x30FF}, {0x4E00, 0x9FFF}, {0xAC00, 0xD7A3}, {0x1F300, 0x1FAFF},
+    };
+    for (size_t i = 0; code >= 0x300 && i < sizeof(RANGES) / sizeof(RANGES[0]); i++) {
+        if (code >= RANGES[i].first && code <= RANGES[i].last) {
+            return true;
+        }
+    }
+    return code < 0x300;
+}
+
+/* Whether a look at each character shows that the text is NFC; if so, c holds it (UAX #15 §9). */
+static bool take_nfc(struct codes *c, struct slice utf8)
+{
+    c->n = 0;
+    for (size_t at = 0; at < utf8.n;) {
+        uint32_t code;
+        at += add_ascii(c, slice_skip(utf8, at));
+        if (at == utf8.n) {
+            break;
+        }
+        at += utf8_decode(slice_skip(utf8, at), &code);
+        if (!is_own_nfc(code)) {
+            return false;
+        }
+        codes_add(c, (int32_t)code);
+    }
+    return true;
+}
+
 void text_normalise(struct codes *c, struct slice utf8, enum normal_form form)
 {
-    if (!decompose(c, utf8, form)) {
+    if ((form == NORMAL_NFC && take_nfc(c, utf8)) || !decompose(c, utf8, form)) {
         return;
     }
     order_marks(c);

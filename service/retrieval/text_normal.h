@@ -33,8 +33,17 @@ bool code_is_space(int32_t code);
  */
 bool code_is_unspaced(int32_t code);
 
+/* Room for n more than c->n. */
+void codes_reserve(struct codes *c, size_t n);
+
 /* Appends one code point, for those who build their own. */
-void codes_add(struct codes *c, int32_t code);
+static inline void codes_add(struct codes *c, int32_t code)
+{
+    if (c->n == c->cap) {
+        codes_reserve(c, 1);
+    }
+    c->p[c->n++] = code;
+}
 
 /* The longest part of valid UTF-8 from its start that has at most max bytes and ends between words:
  * before or after white space, or beside a character of an unspaced script. Where the first word is
