@@ -35,7 +35,7 @@ POSTINGS, SCORING = ["unit_service_retrieval:postings/*"], ["unit_service_retrie
 INDEX = ["unit_service_retrieval:@(segment|segment_index|lexical)/*"]
 WHOLE = ["unit_whole:hidden/*"]
 FENCE = ["unit_service_retrieval:@(fence|shape|shape_passages)/*"]
-PLAIN = ["unit_service_retrieval:neutralise_plain/*"]
+PLAIN = ["unit_service_retrieval:@(neutralise_plain|text_normal)/*"]
 SCAN = ["unit_service_retrieval:@(scan|scan_rules|scan_words)/*"]
 
 # --- the token: shape and header ---
@@ -264,6 +264,8 @@ fault("plain_past_the_wrap", "a plain line is copied however long it is", PLAIN,
       ("service/retrieval/neutralise.c", "return line.n <= max && neutralise_plain_run(line)", "return line.n < max + line.n && neutralise_plain_run(line)"))
 fault("plain_role", "a plain line may begin with a role", PLAIN,
       ("service/retrieval/neutralise_rules.c", "return may_match_role(line);", "return may_match_role(line) && !line.p;"))
+fault("marks_pass_the_quick_check", "a text is taken for composed though marks follow its letters", PLAIN,
+      ("service/retrieval/text_normal.c", "return code < 0x300;", "return code < 0x370;"))
 
 # --- the mark beside a passage ---
 
