@@ -71,14 +71,31 @@ void utf8_add(struct dynbuf *b, uint32_t code)
     dynbuf_add(b, (struct slice){bytes, n});
 }
 
+size_t utf8_ascii_length(struct slice s)
+{
+    size_t n = 0;
+    uint64_t word;
+    for (; s.n - n >= sizeof(word); n += sizeof(word)) {
+        memcpy(&word, s.p + n, sizeof(word));
+        if (word & 0x8080808080808080u) {
+            break;
+        }
+    }
+    while (n < s.n && (unsigned char)s.p[n] < 0x80) {
+        n++;
+    }
+    return n;
+}
+
 bool utf8_is_valid(struct slice s)
 {
-    for (size_t at = 0; at < s.n;) {
+    for (size_t at = utf8_ascii_length(s); at < s.n;) {
         uint32_t code;
         at += utf8_decode(slice_skip(s, at), &code);
         if (code == UTF8_BAD) {
             return false;
         }
+        at += utf8_ascii_length(slice_skip(s, at));
     }
     return true;
 }

@@ -16,6 +16,9 @@ void utf8_add(struct dynbuf *b, uint32_t code);
 
 bool utf8_is_valid(struct slice s);
 
+/* How many bytes s begins with that are ASCII: fast, since most texts are nothing else. */
+size_t utf8_ascii_length(struct slice s);
+
 /* The number of code points in valid UTF-8. */
 size_t utf8_count(struct slice s);
 

@@ -146,16 +146,6 @@ static bool has_control(struct slice s)
     return false;
 }
 
-static struct slice to_nfc(struct arena *arena, struct slice s)
-{
-    struct dynbuf b;
-    dynbuf_init(&b, OUTLINE_MAX_BYTES);
-    text_add_nfc(&b, s);
-    struct slice copy = arena_copy(arena, dynbuf_get(&b));
-    dynbuf_done(&b);
-    return copy;
-}
-
 /* A caller gets an id as the neutraliser leaves it and asks with that for the document. */
 static bool is_shown_as_it_is(struct slice id)
 {
@@ -176,7 +166,7 @@ static bool resolve_id(struct slice id, struct arena *arena, struct slice *ret_i
         return fail(ret_reason, "id",
                     "write at most 512 bytes of UTF-8 without control characters");
     }
-    *ret_id = to_nfc(arena, id);
+    *ret_id = text_nfc(id, arena);
     if (ret_id->n > FIELD_ID_MAX_BYTES) {
         return fail(ret_reason, "id", "longer than 512 bytes");
     }
@@ -195,7 +185,7 @@ static bool resolve_title(struct slice title, struct arena *arena, struct slice 
     struct dynbuf line;
     dynbuf_init(&line, OUTLINE_MAX_BYTES);
     outline_add_line(&line, title);
-    struct slice whole = to_nfc(arena, dynbuf_get(&line));
+    struct slice whole = text_nfc(arena_copy(arena, dynbuf_get(&line)), arena);
     dynbuf_done(&line);
     if (whole.n > FIELD_TITLE_MAX_BYTES) {
         whole.n = words_fit(whole, SIZE_MAX, FIELD_TITLE_MAX_BYTES);

@@ -71,4 +71,7 @@ enum text_query_result text_canonical_query(struct slice query, struct dynbuf *o
 /* NFC of valid UTF-8, appended to out. */
 void text_add_nfc(struct dynbuf *out, struct slice utf8);
 
+/* NFC of valid UTF-8: the same bytes where they are ASCII, else a copy in `arena`. */
+struct slice text_nfc(struct slice utf8, struct arena *arena);
+
 #endif

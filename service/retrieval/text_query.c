@@ -77,7 +77,24 @@ enum text_query_result text_canonical_query(struct slice query, struct dynbuf *o
 void text_add_nfc(struct dynbuf *out, struct slice utf8)
 {
     struct codes c = {0};
+    if (utf8_ascii_length(utf8) == utf8.n) {
+        dynbuf_add(out, utf8); /* its own normal form */
+        return;
+    }
     text_normalise(&c, utf8, NORMAL_NFC);
     add_codes(out, &c);
     codes_done(&c);
+}
+
+struct slice text_nfc(struct slice utf8, struct arena *arena)
+{
+    struct dynbuf b;
+    if (utf8_ascii_length(utf8) == utf8.n) {
+        return utf8;
+    }
+    dynbuf_init(&b, SIZE_MAX);
+    text_add_nfc(&b, utf8);
+    struct slice copy = arena_copy(arena, dynbuf_get(&b));
+    dynbuf_done(&b);
+    return copy;
 }

@@ -134,6 +134,9 @@ static bool has_clitic(const struct text_scan *s, size_t from, size_t to, size_t
 {
     static const char *const CLITICS[] = {"s", "t", "d", "m", "re", "ve", "ll"};
     const int32_t *codes = codes_of(s);
+    if (to - from < 3 || !(is_apostrophe(codes[to - 2]) || is_apostrophe(codes[to - 3]))) {
+        return false;
+    }
     for (size_t i = 0; i < sizeof(CLITICS) / sizeof(CLITICS[0]); i++) {
         size_t n = strlen(CLITICS[i]);
         if (to - from <= n + 1 || !is_apostrophe(codes[to - n - 1])) {
@@ -258,7 +261,8 @@ static size_t scan_token(struct text_scan *s, size_t from)
 
 static bool in_unspaced_run(const struct text_scan *s, size_t at)
 {
-    return at < s->codes->n && code_is_unspaced(codes_of(s)[at]) && is_other_word(codes_of(s)[at]);
+    int32_t code = at < s->codes->n ? codes_of(s)[at] : 0;
+    return code >= 0x80 && code_is_unspaced(code) && is_other_word(code);
 }
 
 /* Each character with its follower, one position a character; the characters alone as well, so that

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 enum {
-    MEMO_SLOTS = 4096,
+    MEMO_SLOTS = 16384,   /* 640 KiB */
     MEMO_WORD_BYTES = 19, /* a longer word is stemmed each time */
     SPELLING_MIN_BYTES = 5,
 };

@@ -3,10 +3,12 @@
  * to be" finds something; text_query_terms leaves them out of a query that has better words. */
 #include "service/retrieval/text.h"
 
-#include <stdlib.h>
+#include <endian.h>
 
-/* Sorted bytewise. */
-static const char *const STOP_WORDS[] = {
+enum { STOP_WORD_BYTES = 16 };
+
+/* Sorted bytewise; all of one length, so that a comparison takes two steps. */
+static const char STOP_WORDS[][STOP_WORD_BYTES] = {
     "a",     "about",   "after",  "again",     "against",    "ain",     "all",     "also",
     "am",    "an",      "and",    "any",       "are",        "aren",    "as",      "at",
     "be",    "because", "been",   "before",    "being",      "between", "both",    "but",
@@ -28,13 +30,35 @@ static const char *const STOP_WORDS[] = {
     "you",   "your",    "yours",  "yourself",  "yourselves",
 };
 
-static int compare(const void *key, const void *member)
+/* The words' order as numbers. */
+struct padded {
+    uint64_t high, low;
+};
+
+static struct padded pad(const char word[STOP_WORD_BYTES])
 {
-    return slice_cmp(*(const struct slice *)key, slice_of(*(const char *const *)member));
+    struct padded p;
+    memcpy(&p.high, word, sizeof(p.high));
+    memcpy(&p.low, word + sizeof(p.high), sizeof(p.low));
+    return (struct padded){be64toh(p.high), be64toh(p.low)};
 }
 
 bool text_is_stop_word(struct slice term)
 {
-    return bsearch(&term, STOP_WORDS, sizeof(STOP_WORDS) / sizeof(STOP_WORDS[0]),
-                   sizeof(STOP_WORDS[0]), compare) != NULL;
+    char word[STOP_WORD_BYTES] = {0};
+    if (term.n == 0 || term.n >= sizeof(word) || !term.p[term.n - 1]) {
+        return false;
+    }
+    memcpy(word, term.p, term.n);
+    const struct padded key = pad(word);
+    size_t low = 0, high = sizeof(STOP_WORDS) / sizeof(STOP_WORDS[0]);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        struct padded at = pad(STOP_WORDS[middle]);
+        bool behind = at.high < key.high || (at.high == key.high && at.low < key.low);
+        low = behind ? middle + 1 : low;
+        high = behind ? high : middle;
+    }
+    return low < sizeof(STOP_WORDS) / sizeof(STOP_WORDS[0]) &&
+           memcmp(STOP_WORDS[low], word, sizeof(word)) == 0;
 }

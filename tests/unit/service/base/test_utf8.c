@@ -94,3 +94,18 @@ Test(utf8, does_not_read_past_a_cut)
         cr_expect_eq(code, UTF8_BAD);
     }
 }
+
+Test(utf8, finds_the_first_byte_beyond_ascii)
+{
+    char text[40];
+    for (size_t n = 0; n <= sizeof(text); n++) {
+        memset(text, 0x7F, sizeof(text));
+        cr_expect_eq(utf8_ascii_length((struct slice){text, n}), n);
+        for (size_t at = 0; at < n; at++) {
+            text[at] = (char)0x80;
+            cr_expect_eq(utf8_ascii_length((struct slice){text, n}), at, "%zu of %zu", at, n);
+            cr_expect_not(utf8_is_valid((struct slice){text, n}), "%zu of %zu", at, n);
+            text[at] = 0x7F;
+        }
+    }
+}

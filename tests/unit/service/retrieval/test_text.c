@@ -222,6 +222,20 @@ Test(text, knows_its_stop_words)
     cr_assert_not(text_is_stop_word(SLICE_LIT("th")));
     cr_assert_not(text_is_stop_word(SLICE_LIT("thee")));
     cr_assert_not(text_is_stop_word(SLICE_LIT("zebra")));
+    cr_assert_not(text_is_stop_word(SLICE_LIT("the\0")));
+    cr_assert_not(text_is_stop_word(SLICE_LIT("yourselvesyours")));
+    cr_assert_not(text_is_stop_word(SLICE_LIT("yourselvesyourself")));
+}
+
+Test(text, leaves_ascii_where_it_is_and_normalises_the_rest)
+{
+    struct arena arena = {0};
+    struct slice ascii = SLICE_LIT("plain\x7F\n");
+    cr_expect_eq(text_nfc(ascii, &arena).p, ascii.p);
+    cr_expect_null(arena.newest, "nothing is copied");
+    cr_expect_null(text_nfc(SLICE_NONE, &arena).p);
+    cr_expect(slice_is(text_nfc(SLICE_LIT("plain plain e\xCC\x81"), &arena), "plain plain \u00E9"));
+    arena_done(&arena);
 }
 
 /* Distinct words of digits, which no stemmer changes. */
