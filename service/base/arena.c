@@ -48,6 +48,23 @@ void *arena_alloc(struct arena *a, size_t n)
     return p;
 }
 
+void arena_join(struct arena *a, struct arena *other)
+{
+    struct arena_block **place = &a->newest;
+    if (a->newest) { /* behind the block that is being filled */
+        place = &a->newest->older;
+    } else {
+        a->used = other->used;
+    }
+    struct arena_block *older = *place;
+    *place = other->newest;
+    while (*place) {
+        place = &(*place)->older;
+    }
+    *place = older;
+    arena_init(other);
+}
+
 struct slice arena_copy(struct arena *a, struct slice s)
 {
     if (!s.p) {

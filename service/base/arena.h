@@ -21,6 +21,9 @@ void arena_done(struct arena *a);
 /* n zeroed bytes aligned for any type, valid until arena_done. */
 void *arena_alloc(struct arena *a, size_t n);
 
+/* Hands all that was allocated from `other` over to `a`, where it stays valid; `other` is empty. */
+void arena_join(struct arena *a, struct arena *other);
+
 /* A copy with a NUL behind it (not counted); SLICE_NONE stays SLICE_NONE. */
 struct slice arena_copy(struct arena *a, struct slice s);
 

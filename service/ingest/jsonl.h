@@ -7,6 +7,16 @@
 
 #include "service/ingest/fields.h"
 
+/* A file without the byte order mark that it may begin with. */
+struct slice jsonl_without_mark(struct slice bytes);
+
+/* The next line that is not blank; false: there is none. Both go on behind it: *bytes to what is
+ * left, *line by the lines passed. */
+bool jsonl_next(struct slice *bytes, uint64_t *line, struct slice *ret_text);
+
+/* The object that a line holds, to be released; NULL with a reason. */
+json_t *jsonl_parse(struct slice text, char ret_reason[FIELD_REASON_BYTES]);
+
 /* Calls on_line for each line, in order, from line 1. object is NULL for a broken line, with the
  * reason; both are borrowed until on_line returns. */
 void jsonl_each(struct slice bytes,
@@ -26,6 +36,12 @@ struct record {
     struct slice text, context, body;
     enum record_format format; /* of body: member `format`, "markdown" or "html"; else plain text */
 };
+
+/* Of member `format`, SLICE_NONE where there is none. */
+enum record_format record_format_of(struct slice name);
+
+/* Whether it is a chunk or a document, neither empty nor too large; false with a reason. */
+bool record_check(const struct record *r, char ret_reason[FIELD_REASON_BYTES]);
 
 /* Members it does not know are not looked at, unless their names are a slip away from labels,
  * collection or doc_type. False with a reason. */

@@ -155,7 +155,7 @@ bool manifest_read(const char *path, struct arena *arena,
     dynbuf_init(&bytes, INGEST_FILE_MAX_BYTES);
     bool ok = file_read(path, &bytes, ret_reason);
     if (ok) {
-        jsonl_each(dynbuf_get(&bytes), on_line, &r);
+        jsonl_each(jsonl_without_mark(dynbuf_get(&bytes)), on_line, &r);
         sort(ret_manifest);
     }
     dynbuf_done(&bytes);

@@ -18,30 +18,51 @@ static bool is_blank(struct slice line)
     return true;
 }
 
+struct slice jsonl_without_mark(struct slice bytes)
+{
+    return slice_starts(bytes, SLICE_LIT("\xEF\xBB\xBF")) ? slice_skip(bytes, 3) : bytes;
+}
+
+bool jsonl_next(struct slice *bytes, uint64_t *line, struct slice *ret_text)
+{
+    while (bytes->n) {
+        *ret_text = (struct slice){bytes->p, words_line(*bytes)};
+        *bytes = slice_skip(*bytes, ret_text->n);
+        ++*line;
+        if (!is_blank(*ret_text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+json_t *jsonl_parse(struct slice text, char ret_reason[FIELD_REASON_BYTES])
+{
+    json_error_t error;
+    json_t *value = json_loadb(text.p, text.n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+    if (json_is_object(value)) {
+        return value;
+    }
+    if (value) {
+        snprintf(ret_reason, FIELD_REASON_BYTES, "not a JSON object");
+    } else {
+        snprintf(ret_reason, FIELD_REASON_BYTES, "broken JSON at column %d: %s", error.column,
+                 error.text);
+    }
+    json_decref(value);
+    return NULL;
+}
+
 void jsonl_each(struct slice bytes,
                 void (*on_line)(void *arg, uint64_t line, const json_t *object, const char *reason),
                 void *arg)
 {
-    if (slice_starts(bytes, SLICE_LIT("\xEF\xBB\xBF"))) {
-        bytes = slice_skip(bytes, 3);
-    }
-    for (uint64_t line = 1; bytes.n; line++) {
-        struct slice text = {bytes.p, words_line(bytes)};
-        bytes = slice_skip(bytes, text.n);
-        if (is_blank(text)) {
-            continue;
-        }
-        char reason[FIELD_REASON_BYTES];
-        json_error_t error;
-        json_t *value = json_loadb(text.p, text.n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
-        if (!value) {
-            snprintf(reason, sizeof(reason), "broken JSON at column %d: %s", error.column,
-                     error.text);
-        } else if (!json_is_object(value)) {
-            snprintf(reason, sizeof(reason), "not a JSON object");
-        }
-        on_line(arg, line, json_is_object(value) ? value : NULL, reason);
-        json_decref(value);
+    struct slice text;
+    char reason[FIELD_REASON_BYTES];
+    for (uint64_t line = 0; jsonl_next(&bytes, &line, &text);) {
+        json_t *object = jsonl_parse(text, reason);
+        on_line(arg, line, object, reason);
+        json_decref(object);
     }
 }
 
@@ -75,7 +96,7 @@ static bool says_nothing(const struct record *r)
     return is_blank(r->text.p ? r->text : r->body) && (r->body.p || is_blank(r->fields.title));
 }
 
-static bool check(const struct record *r, char *ret_reason)
+bool record_check(const struct record *r, char ret_reason[FIELD_REASON_BYTES])
 {
     if (r->text.p && r->body.p) {
         return fail(ret_reason, "both `text` and `body`; a record is one or the other");
@@ -91,6 +112,13 @@ static bool check(const struct record *r, char *ret_reason)
     }
     return r->context.n <= RECORD_CONTEXT_MAX_BYTES ||
            fail(ret_reason, "context: larger than 8 KiB");
+}
+
+enum record_format record_format_of(struct slice name)
+{
+    return slice_is(name, "markdown") ? RECORD_MARKDOWN
+           : slice_is(name, "html")   ? RECORD_HTML
+                                      : RECORD_TEXT;
 }
 
 /* Foreign members are passed over, but none that may have been meant to say who reads. */
@@ -118,13 +146,10 @@ bool record_from_json(const json_t *object, struct arena *arena, struct record *
         !fields_from_json(object, arena, &r.fields, ret_reason) ||
         !take_text(object, "text", arena, &r.text, ret_reason) ||
         !take_text(object, "context", arena, &r.context, ret_reason) ||
-        !take_text(object, "body", arena, &r.body, ret_reason) || !check(&r, ret_reason)) {
+        !take_text(object, "body", arena, &r.body, ret_reason) || !record_check(&r, ret_reason)) {
         return false;
     }
-    const char *format = json_string_value(json_object_get(object, "format"));
-    r.format = slice_is(slice_of(format), "markdown") ? RECORD_MARKDOWN
-               : slice_is(slice_of(format), "html")   ? RECORD_HTML
-                                                      : RECORD_TEXT;
+    r.format = record_format_of(slice_of(json_string_value(json_object_get(object, "format"))));
     *ret_record = r;
     return true;
 }

@@ -7,11 +7,11 @@
 #include "service/ingest/front_matter.h"
 #include "service/ingest/jsonl.h"
 #include "service/ingest/reader.h"
-#include "service/retrieval/text.h"
+#include "service/ingest/source_lines.h"
 
 /* Any document */
 
-static void add_document(const struct source *s, uint64_t line, const struct fields *f,
+void source_add_document(const struct source *s, uint64_t line, const struct fields *f,
                          const struct outline *o, const struct chunk_input *ready)
 {
     struct collect *c = s->collect;
@@ -47,8 +47,8 @@ static struct slice title_from_name(struct slice relative)
     return (struct slice){relative.p + begin, end - begin};
 }
 
-static bool read_outline(enum file_type type, struct slice text, struct outline *o,
-                         const char **ret_reason)
+bool source_outline(enum file_type type, struct slice text, struct outline *o,
+                    const char **ret_reason)
 {
     switch (type) {
     case FILE_MARKDOWN: return reader_markdown(o, text, ret_reason);
@@ -94,103 +94,16 @@ static void read_text_file(const struct source *s, struct slice text)
         return;
     }
     outline_init(&o);
-    if (read_outline(s->file->type, slice_skip(text, n), &o, &why)) {
+    if (source_outline(s->file->type, slice_skip(text, n), &o, &why)) {
         fields_default(&f, &front);
         fields_default(&f, s->defaults);
         fields_default(&f, &(struct fields){.id = s->file->relative, .title = outline_title(&o)});
         fields_default(&f, &(struct fields){.title = title_from_name(s->file->relative)});
-        add_document(s, 0, &f, &o, NULL);
+        source_add_document(s, 0, &f, &o, NULL);
     } else {
         collect_skip(c, s->file->relative.p, 0, why);
     }
     outline_done(&o);
-}
-
-/* Records */
-
-static struct slice to_nfc(struct arena *arena, struct slice text)
-{
-    struct dynbuf b;
-    dynbuf_init(&b, OUTLINE_MAX_BYTES);
-    text_add_nfc(&b, text);
-    struct slice copy = arena_copy(arena, dynbuf_get(&b));
-    dynbuf_done(&b);
-    return copy;
-}
-
-static void add_ready_chunk(const struct source *s, uint64_t line, const struct fields *f,
-                            const struct record *record)
-{
-    struct arena *arena = &s->collect->arena;
-    struct chunk_input *chunk = arena_alloc(arena, sizeof(*chunk));
-    chunk->text = to_nfc(arena, record->text);
-    chunk->context = record->context.n ? to_nfc(arena, record->context) : SLICE_NONE;
-    add_document(s, line, f, NULL, chunk);
-}
-
-static void add_body(const struct source *s, uint64_t line, struct fields *f,
-                     const struct record *record)
-{
-    static const enum file_type types[] = {
-        [RECORD_TEXT] = FILE_TEXT, [RECORD_MARKDOWN] = FILE_MARKDOWN, [RECORD_HTML] = FILE_HTML};
-    struct collect *c = s->collect;
-    struct dynbuf body;
-    struct outline o;
-    char reason[FIELD_REASON_BYTES];
-    const char *why = reason;
-    uint64_t line_of_body;
-    dynbuf_init(&body, INGEST_FILE_MAX_BYTES);
-    dynbuf_add(&body, record->body);
-    outline_init(&o);
-    if (file_to_text(&body, reason) &&
-        !front_matter_is_missed(dynbuf_get(&body), false, &line_of_body, reason) &&
-        read_outline(types[record->format], dynbuf_get(&body), &o, &why)) {
-        fields_default(f, &(struct fields){.title = outline_title(&o)});
-        fields_default(f, &(struct fields){.title = f->id});
-        add_document(s, line, f, &o, NULL);
-    } else {
-        collect_skip(c, s->file->relative.p, line, why);
-    }
-    outline_done(&o);
-    dynbuf_done(&body);
-}
-
-static bool is_untitled(struct slice title)
-{
-    size_t n = 0;
-    while (n < title.n && (title.p[n] == ' ' || (title.p[n] >= '\t' && title.p[n] <= '\r'))) {
-        n++;
-    }
-    return n == title.n;
-}
-
-static void on_record(void *arg, uint64_t line, const json_t *object, const char *broken)
-{
-    const struct source *s = arg;
-    struct collect *c = s->collect;
-    struct record record;
-    char reason[FIELD_REASON_BYTES];
-    if (!object) {
-        collect_skip(c, s->file->relative.p, line, broken);
-        return;
-    }
-    if (!record_from_json(object, &c->arena, &record, reason)) {
-        collect_skip(c, s->file->relative.p, line, reason);
-        return;
-    }
-    struct fields f = s->entry ? s->entry->fields : (struct fields){0};
-    struct slice url = f.source_url;
-    f.id = f.title = f.source_url = SLICE_NONE;
-    fields_default(&f, &record.fields);
-    fields_default(&f, &(struct fields){.source_url = url});
-    fields_default(&f, s->defaults);
-    f.title = is_untitled(f.title) ? SLICE_NONE : f.title;
-    if (record.text.p) {
-        f.title = f.title.p ? f.title : f.id;
-        add_ready_chunk(s, line, &f, &record);
-    } else {
-        add_body(s, line, &f, &record);
-    }
 }
 
 /* Files */
@@ -207,7 +120,7 @@ void source_read(const struct source *s)
     } else {
         c->report->files++;
         if (lines) {
-            jsonl_each(dynbuf_get(&bytes), on_record, (void *)(uintptr_t)s);
+            source_read_lines(s, jsonl_without_mark(dynbuf_get(&bytes)), 0);
         } else {
             read_text_file(s, dynbuf_get(&bytes));
         }

@@ -9,6 +9,7 @@
 
 #include "service/ingest/collect.h"
 #include "service/ingest/manifest.h"
+#include "service/ingest/outline.h"
 #include "service/ingest/walk.h"
 
 struct source {
@@ -19,5 +20,14 @@ struct source {
 };
 
 void source_read(const struct source *s);
+
+/* For the readers of its parts: adds a document, to be cut (o) or already one chunk (ready), or
+ * reports why it is none. line 0: the whole file. */
+void source_add_document(const struct source *s, uint64_t line, const struct fields *f,
+                         const struct outline *o, const struct chunk_input *ready);
+
+/* Reads text of that type; false with a reason. */
+bool source_outline(enum file_type type, struct slice text, struct outline *o,
+                    const char **ret_reason);
 
 #endif

@@ -64,3 +64,28 @@ Test(arena, copies_keep_absent_and_empty_apart)
     cr_expect_arr_eq(copy.p, "x\0y", 4, "a NUL stands behind the copy");
     arena_done(&a);
 }
+
+/* Fills both so far that `a` goes on in the block it was in. */
+Test(arena, joins_another_and_keeps_what_both_hold)
+{
+    static const size_t COUNTS[][2] = {{0, 0},   {0, 3},   {3, 0},    {1, 1},
+                                       {300, 1}, {1, 300}, {300, 300}};
+    for (size_t row = 0; row < sizeof(COUNTS) / sizeof(COUNTS[0]); row++) {
+        struct arena both[2] = {{0}};
+        unsigned char *all[2 * 300 + 1];
+        size_t n = 0;
+        for (size_t i = 0; i < COUNTS[row][0] + COUNTS[row][1]; i++, n++) {
+            all[n] = arena_alloc(&both[i >= COUNTS[row][0]], 40);
+            memset(all[n], (int)(n % 251), 40);
+        }
+        arena_join(&both[0], &both[1]);
+        cr_assert_null(both[1].newest);
+        arena_done(&both[1]);
+        all[n] = arena_alloc(&both[0], 40);
+        memset(all[n], (int)(n % 251), 40);
+        for (size_t i = 0; i < 40 * (n + 1); i++) {
+            cr_assert_eq(all[i / 40][i % 40], i / 40 % 251, "row %zu, allocation %zu", row, i / 40);
+        }
+        arena_done(&both[0]);
+    }
+}

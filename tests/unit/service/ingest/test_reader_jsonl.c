@@ -21,11 +21,19 @@ static void on_line(void *arg, uint64_t line, const json_t *object, const char *
 Test(reader_jsonl, a_broken_line_costs_itself_alone)
 {
     struct seen s = {""};
-    jsonl_each(SLICE_LIT("\xEF\xBB\xBF{\"id\":\"a\"}\n\n{\"id\":\n[1]\n{\"id\":\"b\"}\r\n"
-                         "{\"id\":\"c\",\"id\":\"d\"}\n{\"id\":\"\xFF\"}\n{\"id\":\"e\"} x\n"
-                         "{\"id\":\"f\"}"),
-               on_line, &s);
+    struct slice lines = SLICE_LIT("{\"id\":\"a\"}\n\n{\"id\":\n[1]\n{\"id\":\"b\"}\r\n"
+                                   "{\"id\":\"c\",\"id\":\"d\"}\n{\"id\":\"\xFF\"}\n"
+                                   "{\"id\":\"e\"} x\n{\"id\":\"f\"}");
+    jsonl_each(lines, on_line, &s);
     cr_expect_str_eq(s.text, "1:a 3:broken 4:broken 5:b 6:broken 7:broken 8:broken 9:f ");
+}
+
+Test(reader_jsonl, one_byte_order_mark_is_no_part_of_a_file)
+{
+    cr_expect(slice_is(jsonl_without_mark(SLICE_LIT("\xEF\xBB\xBF{}")), "{}"));
+    cr_expect(slice_is(jsonl_without_mark(SLICE_LIT("\xEF\xBB{}")), "\xEF\xBB{}"));
+    cr_expect_eq(jsonl_without_mark(SLICE_LIT("\xEF\xBB\xBF\xEF\xBB\xBF")).n, 3);
+    cr_expect_eq(jsonl_without_mark(SLICE_LIT("")).n, 0);
 }
 
 Test(reader_jsonl, deep_json_is_a_broken_line)
