@@ -14,7 +14,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { FORMAT = 2, MANIFEST_MAX_BYTES = 64 * 1024 * 1024 };
+enum { FORMAT = 3, MANIFEST_MAX_BYTES = 64 * 1024 * 1024 };
 
 /* Reading */
 

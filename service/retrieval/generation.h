@@ -2,7 +2,7 @@
 /* generation: the list of live segments of a store, published by one atomic rename.
  *
  *   STORE/CURRENT                      the name of the live generation file and a newline
- *   STORE/generations/<n>.json         {"format":2,"segments":[{…}]}, n counts up
+ *   STORE/generations/<n>.json         {"format":3,"segments":[{…}]}, n counts up
  *   STORE/segments/<content hex>.seg   a segment's texts; named by content, so that an unchanged
  *   STORE/segments/<content hex>.idx   partition is never rebuilt; and its index
  *   STORE/lock                         held (flock) by the one writer

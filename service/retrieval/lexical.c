@@ -30,27 +30,51 @@ static struct bm25_statistics sum_statistics(const struct lexical_query *q)
     return sum;
 }
 
+static enum err look_up(struct scorer *s, size_t segment)
+{
+    const struct lexical_query *q = s->q;
+    if (lexical_is_cancelled(q)) {
+        return ERR_DEADLINE;
+    }
+    for (size_t t = 0; t < q->n_terms; t++) {
+        struct term_postings *p = &s->postings[segment * q->n_terms + t];
+        enum err e = segment_postings(q->segments[segment], &s->terms[t], &p->df, &p->bytes);
+        if (e != ERR_OK) {
+            return e;
+        }
+        s->df[t] += p->df;
+    }
+    return ERR_OK;
+}
+
+/* While one segment is looked up, memory brings what the next two need: waiting for each of some
+ * hundred look-ups would take longer than the work. */
+static void look_ahead(const struct scorer *s, size_t segment)
+{
+    const struct lexical_query *q = s->q;
+    for (size_t t = 0; t < q->n_terms && segment < q->n_segments; t++) {
+        segment_directory_soon(q->segments[segment], &s->terms[t]);
+    }
+    for (size_t t = 0; t < q->n_terms && segment >= 1 && segment - 1 < q->n_segments; t++) {
+        segment_record_soon(q->segments[segment - 1], &s->terms[t]);
+    }
+}
+
 /* The terms are looked up by a hash that is taken once. */
 static enum err read_postings(struct scorer *s)
 {
     const struct lexical_query *q = s->q;
+    enum err e = ERR_OK;
     for (size_t t = 0; t < q->n_terms; t++) {
         s->terms[t] = segment_term_of(q->terms[t]);
     }
-    for (size_t i = 0; i < q->n_segments; i++) {
-        if (lexical_is_cancelled(q)) {
-            return ERR_DEADLINE;
-        }
-        for (size_t t = 0; t < q->n_terms; t++) {
-            struct term_postings *p = &s->postings[i * q->n_terms + t];
-            enum err e = segment_postings(q->segments[i], &s->terms[t], &p->df, &p->bytes);
-            if (e != ERR_OK) {
-                return e;
-            }
-            s->df[t] += p->df;
-        }
+    look_ahead(s, 0);
+    look_ahead(s, 1);
+    for (size_t i = 0; e == ERR_OK && i < q->n_segments; i++) {
+        look_ahead(s, i + 2);
+        e = look_up(s, i);
     }
-    return ERR_OK;
+    return e;
 }
 
 static void weigh(struct scorer *s)

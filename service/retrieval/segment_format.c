@@ -3,7 +3,7 @@
  * have made up: every sum is kept below what a file can have. */
 #include "service/retrieval/segment_format.h"
 
-#define SECTION_MAX_BYTES ((uint64_t)1 << 40) /* a slot has 40 bits for a place */
+#define SECTION_MAX_BYTES ((uint64_t)1 << 8 * SEGMENT_PLACE_BYTES)
 
 uint64_t segment_hash(struct slice bytes)
 {
@@ -25,16 +25,17 @@ static uint64_t aligned(uint64_t n)
 bool segment_layout_of(const struct segment_header *h, struct segment_layout *ret_layout)
 {
     struct segment_layout l;
-    if (h->id_bytes >= SECTION_MAX_BYTES || h->record_bytes >= SECTION_MAX_BYTES) {
+    if (h->id_bytes >= SECTION_MAX_BYTES || h->posting_bytes >= SECTION_MAX_BYTES) {
         return false;
     }
     l.lengths = SEGMENT_HEADER_BYTES;
     l.chunks = l.lengths + aligned((uint64_t)h->n_chunks * SEGMENT_LENGTH_BYTES);
     l.docs = l.chunks + (uint64_t)h->n_chunks * SEGMENT_CHUNK_BYTES;
     l.ids = l.docs + ((uint64_t)h->n_docs + 1) * SEGMENT_DOC_BYTES;
-    l.records = l.ids + aligned(h->id_bytes);
-    l.slots = l.records + h->record_bytes;
-    l.size = l.slots + (uint64_t)h->n_slots * SEGMENT_SLOT_BYTES;
+    l.directory = l.ids + aligned(h->id_bytes);
+    l.records = l.directory + aligned(((uint64_t)h->n_buckets + 1) * SEGMENT_DIRECTORY_BYTES);
+    l.postings = l.records + aligned(h->record_bytes);
+    l.size = l.postings + h->posting_bytes;
     *ret_layout = l;
     return true;
 }

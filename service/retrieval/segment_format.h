@@ -14,8 +14,14 @@
  *   docs      a document, and one row behind the last: where its id begins 8, published 4, its
  *             first chunk 4; both begin and end with the next row
  *   ids       the document ids, one behind the other
- *   records   a term: its length 1, df and the size of its postings as varints, term, postings
- *   slots     a hash table with open addressing: 0, or a fingerprint 3 and a record's place + 1, 5
+ *   directory where the records of each bucket begin, and where those of the last end: 4 each
+ *   records   bucket by bucket, the terms of one in the order in which they were first seen. A
+ * term: its length 1, its bytes, df and the size of its postings in 1, postings. df takes the
+ *             lowest 3 bits; if it is 0 there, the number follows as a varint. If the size is 0, it
+ *             follows likewise, and then, instead of the postings, their place in 5
+ *   postings  those that are not in the records
+ * A term is looked for in one bucket, which its hash chooses; four terms share one on average, so
+ * that two or three lines of the processor's cache tell where it is or that it is not.
  * A changed form of either file takes another generation format too, so that a file is never taken
  * over under the wrong one. */
 #ifndef RETRIEVAL_SEGMENT_FORMAT_H
@@ -27,7 +33,7 @@
 #include <stdint.h>
 
 enum {
-    SEGMENT_FORMAT = 2,
+    SEGMENT_FORMAT = 3,
 
     /* How much an occurrence counts, by field; the title counts in each chunk of its document. */
     SEGMENT_TITLE_WEIGHT = 3,
@@ -43,48 +49,48 @@ enum {
     SEGMENT_LENGTH_BYTES = 4,
     SEGMENT_CHUNK_BYTES = 16,
     SEGMENT_DOC_BYTES = 16,
-    SEGMENT_SLOT_BYTES = 8,
-    SEGMENT_FINGERPRINT_BITS = 24,
+    SEGMENT_DIRECTORY_BYTES = 4,
+    SEGMENT_BUCKET_TERMS = 4, /* on average */
+    SEGMENT_DF_BITS = 3,
+    SEGMENT_INLINE_MAX = 31, /* longer postings do not lie in the record */
+    SEGMENT_PLACE_BYTES = 5,
     SEGMENT_VARINT_MAX_BYTES = 5,
 };
 
 #define SEGMENT_INDEX_MAGIC "kbgate-i"
+#define SEGMENT_RECORDS_MAX_BYTES (UINT32_MAX & ~(uint32_t)7)
 
 /* What the header says, and what the places of the sections follow from. */
 struct segment_header {
     struct digest content;
     uint64_t total_length;
     uint32_t n_docs, n_chunks;
-    uint32_t n_terms, n_slots; /* more slots than terms, so that a search of the table ends */
+    uint32_t n_buckets;    /* at least 1 */
+    uint32_t record_bytes; /* at most SEGMENT_RECORDS_MAX_BYTES, what the directory can name */
     uint64_t id_bytes;
-    uint64_t record_bytes; /* a multiple of 8 */
+    uint64_t posting_bytes; /* a multiple of 8 */
 };
 
 struct segment_layout {
-    uint64_t lengths, chunks, docs, ids, records, slots, size;
+    uint64_t lengths, chunks, docs, ids, directory, records, postings, size;
 };
 
-/* False where the sizes are too large for any file. */
+/* False where a section is larger than it may be. */
 bool segment_layout_of(const struct segment_header *h, struct segment_layout *ret_layout);
 
 /* The first 8 bytes of SHA-256: keys terms and finds equal texts. Cheap hashes let an author of
  * documents make terms collide; this one does not. */
 uint64_t segment_hash(struct slice bytes);
 
-/* Where the search for a term begins. `seed` is segment_seed of the content, so that whoever writes
- * a document cannot aim its terms at one place of the table before all of the content is known. */
-static inline uint32_t segment_slot_of(uint64_t hash, uint64_t seed, uint32_t n_slots)
+/* Where a term's record is. `seed` is segment_seed of the content, so that whoever writes a
+ * document cannot aim its terms at one bucket before all of the content is known. */
+static inline uint32_t segment_bucket_of(uint64_t hash, uint64_t seed, uint32_t n_buckets)
 {
     uint64_t mixed = (hash ^ seed) * 0x9E3779B97F4A7C15u;
-    return (uint32_t)((mixed >> 32) * n_slots >> 32);
+    return (uint32_t)((mixed >> 32) * n_buckets >> 32);
 }
 
 uint64_t segment_seed(const struct digest *content);
-
-static inline uint32_t segment_fingerprint(uint64_t hash)
-{
-    return (uint32_t)(hash & ((1u << SEGMENT_FINGERPRINT_BITS) - 1));
-}
 
 /* Byte order is spelt out, so that a segment can be copied between machines; compilers make one
  * load of it. */

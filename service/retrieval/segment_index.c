@@ -72,10 +72,10 @@ static bool read_header(struct segment_index *x, const char *path, struct err_de
     h->total_length = segment_get_u64(p + 48);
     h->n_docs = segment_get_u32(p + 56);
     h->n_chunks = segment_get_u32(p + 60);
-    h->n_terms = segment_get_u32(p + 64);
-    h->n_slots = segment_get_u32(p + 68);
+    h->n_buckets = segment_get_u32(p + 64);
+    h->record_bytes = segment_get_u32(p + 68);
     h->id_bytes = segment_get_u64(p + 72);
-    h->record_bytes = segment_get_u64(p + 80);
+    h->posting_bytes = segment_get_u64(p + 80);
     return true;
 }
 
@@ -84,7 +84,7 @@ static bool check_header(const struct segment_index *x, const struct partition *
     const struct segment_header *h = &x->header;
     return digest_eq(&h->content, &expected->content) && h->n_docs == expected->n_docs &&
            h->n_chunks == expected->n_chunks && h->n_chunks <= SEGMENT_MAX_CHUNKS &&
-           h->record_bytes % 8 == 0 && (h->n_terms == 0 || h->n_slots > h->n_terms);
+           h->posting_bytes % 8 == 0 && h->n_buckets >= 1;
 }
 
 static bool place_sections(struct segment_index *x)
@@ -97,8 +97,9 @@ static bool place_sections(struct segment_index *x)
     x->chunks = x->map + l.chunks;
     x->docs = x->map + l.docs;
     x->ids = x->map + l.ids;
-    x->records = (struct slice){x->map + l.records, (size_t)x->header.record_bytes};
-    x->slots = x->map + l.slots;
+    x->directory = x->map + l.directory;
+    x->records = (struct slice){x->map + l.records, x->header.record_bytes};
+    x->postings = (struct slice){x->map + l.postings, (size_t)x->header.posting_bytes};
     x->seed = segment_seed(&x->header.content);
     return true;
 }
@@ -155,17 +156,16 @@ static bool check_docs(const struct segment_index *x)
     return good;
 }
 
-static bool check_slots(const struct segment_index *x)
+static bool check_directory(const struct segment_index *x)
 {
-    uint32_t n = 0;
-    uint64_t last = 0;
-    for (uint32_t i = 0; i < x->header.n_slots; i++) {
-        uint64_t place =
-            segment_get_u64(x->slots + (size_t)i * SEGMENT_SLOT_BYTES) >> SEGMENT_FINGERPRINT_BITS;
-        last = place > last ? place : last;
-        n += place != 0;
+    uint32_t last = 0;
+    bool good = segment_get_u32(x->directory) == 0;
+    for (size_t i = 1; good && i <= x->header.n_buckets; i++) {
+        uint32_t begin = segment_get_u32(x->directory + i * SEGMENT_DIRECTORY_BYTES);
+        good = begin >= last;
+        last = begin;
     }
-    return n == x->header.n_terms && last <= x->records.n;
+    return good && last == x->header.record_bytes;
 }
 
 bool segment_index_open(struct segment_index *x, const char *path,
@@ -179,7 +179,7 @@ bool segment_index_open(struct segment_index *x, const char *path,
     if (!check_header(x, &entry->partition)) {
         return wrong(path, "not the index that the generation describes", detail);
     }
-    return (place_sections(x) && check_lengths(x) && check_docs(x) && check_slots(x)) ||
+    return (place_sections(x) && check_lengths(x) && check_docs(x) && check_directory(x)) ||
            wrong(path, "its tables contradict its header", detail);
 }
 
@@ -188,48 +188,72 @@ struct record {
     uint32_t df;
 };
 
-static bool read_record(const struct segment_index *x, uint64_t place, struct record *ret)
+static bool take(struct slice *rest, size_t n, struct slice *ret_bytes)
 {
-    if (place >= x->records.n) {
+    if (rest->n < n) {
         return false;
     }
-    struct slice rest = slice_skip(x->records, (size_t)place);
-    size_t n = (unsigned char)rest.p[0];
-    uint32_t n_postings = 0;
-    rest = slice_skip(rest, 1);
-    if (!segment_read_varint(&rest, &ret->df) || !segment_read_varint(&rest, &n_postings) ||
-        rest.n < n || rest.n - n < n_postings) {
+    *ret_bytes = (struct slice){rest->p, n};
+    *rest = slice_skip(*rest, n);
+    return true;
+}
+
+static bool take_byte(struct slice *rest, uint32_t *ret_value)
+{
+    struct slice byte;
+    bool good = take(rest, 1, &byte);
+    *ret_value = good ? (unsigned char)byte.p[0] : 0;
+    return good;
+}
+
+/* Postings that lie outside: their size and place. */
+static bool take_far(const struct segment_index *x, struct slice *rest, struct slice *ret_postings)
+{
+    uint32_t n = 0;
+    struct slice bytes;
+    if (!segment_read_varint(rest, &n) || !take(rest, SEGMENT_PLACE_BYTES, &bytes)) {
         return false;
     }
-    ret->term = (struct slice){rest.p, n};
-    ret->postings = (struct slice){rest.p + n, n_postings};
-    return ret->df >= 1 && ret->df <= x->header.n_chunks;
+    uint64_t place =
+        segment_get_u32(bytes.p) | (uint64_t)(unsigned char)bytes.p[SEGMENT_PLACE_BYTES - 1] << 32;
+    if (place > x->postings.n || x->postings.n - place < n) {
+        return false;
+    }
+    *ret_postings = (struct slice){x->postings.p + place, n};
+    return true;
+}
+
+static bool take_record(const struct segment_index *x, struct slice *rest, struct record *ret)
+{
+    uint32_t n = 0, shape = 0;
+    if (!take_byte(rest, &n) || !take(rest, n, &ret->term) || !take_byte(rest, &shape)) {
+        return false;
+    }
+    const uint32_t size = shape >> SEGMENT_DF_BITS;
+    ret->df = shape & ((1u << SEGMENT_DF_BITS) - 1);
+    if ((ret->df == 0 && !segment_read_varint(rest, &ret->df)) || ret->df < 1 ||
+        ret->df > x->header.n_chunks) {
+        return false;
+    }
+    return size ? take(rest, size, &ret->postings) : take_far(x, rest, &ret->postings);
 }
 
 enum err segment_index_find(const struct segment_index *x, const struct segment_term *term,
                             uint32_t *ret_df, struct slice *ret_bytes)
 {
-    const uint32_t n_slots = x->header.n_slots;
-    uint32_t at = segment_slot_of(term->hash, x->seed, n_slots);
+    struct slice rest = segment_index_bucket(x, term);
     struct record r;
     *ret_df = 0;
     *ret_bytes = SLICE_NONE;
-    for (uint32_t tried = 0; tried < n_slots; tried++) {
-        uint64_t slot = segment_get_u64(x->slots + (size_t)at * SEGMENT_SLOT_BYTES);
-        if (slot == 0) {
+    while (rest.n) {
+        if (!take_record(x, &rest, &r)) {
+            return ERR_INTERNAL;
+        }
+        if (slice_eq(r.term, term->text)) {
+            *ret_df = r.df;
+            *ret_bytes = r.postings;
             break;
         }
-        if (segment_fingerprint(slot) == segment_fingerprint(term->hash)) {
-            if (!read_record(x, (slot >> SEGMENT_FINGERPRINT_BITS) - 1, &r)) {
-                return ERR_INTERNAL;
-            }
-            if (slice_eq(r.term, term->text)) {
-                *ret_df = r.df;
-                *ret_bytes = r.postings;
-                break;
-            }
-        }
-        at = at + 1 == n_slots ? 0 : at + 1;
     }
     return ERR_OK;
 }

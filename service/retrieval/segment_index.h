@@ -16,8 +16,8 @@ struct segment_index {
     uint64_t seed;
     const char *map; /* NULL: not open */
     size_t size;
-    const char *lengths, *chunks, *docs, *ids, *slots;
-    struct slice records;
+    const char *lengths, *chunks, *docs, *ids, *directory;
+    struct slice records, postings;
 };
 
 struct segment_doc {
@@ -45,6 +45,23 @@ void segment_index_close(struct segment_index *x);
 /* The term's postings, valid while the index is open; *ret_df is 0 where no chunk holds it. */
 enum err segment_index_find(const struct segment_index *x, const struct segment_term *term,
                             uint32_t *ret_df, struct slice *ret_bytes);
+
+/* Where the directory names the term's bucket. */
+static inline const char *segment_index_directory(const struct segment_index *x,
+                                                  const struct segment_term *term)
+{
+    size_t bucket = segment_bucket_of(term->hash, x->seed, x->header.n_buckets);
+    return x->directory + bucket * SEGMENT_DIRECTORY_BYTES;
+}
+
+/* The records of the bucket in which the term is, if anywhere. */
+static inline struct slice segment_index_bucket(const struct segment_index *x,
+                                                const struct segment_term *term)
+{
+    const char *at = segment_index_directory(x, term);
+    uint32_t begin = segment_get_u32(at), end = segment_get_u32(at + SEGMENT_DIRECTORY_BYTES);
+    return (struct slice){x->records.p + begin, end - begin};
+}
 
 static inline uint32_t segment_index_length(const struct segment_index *x, uint32_t chunk)
 {

@@ -66,6 +66,20 @@ static inline int32_t segment_published_at(const struct segment_reader *r, uint3
 
 struct segment_term segment_term_of(struct slice text);
 
+/* The term will be looked up soon. A look-up waits for memory twice, for the second time where the
+ * first has told it: call one for every term and later the other. */
+static inline void segment_directory_soon(const struct segment_reader *r,
+                                          const struct segment_term *term)
+{
+    __builtin_prefetch(segment_index_directory(&r->index, term));
+}
+
+static inline void segment_record_soon(const struct segment_reader *r,
+                                       const struct segment_term *term)
+{
+    __builtin_prefetch(segment_index_bucket(&r->index, term).p);
+}
+
 /* The postings of a term, valid as long as the reader; *ret_df is 0 where no chunk holds it. */
 static inline enum err segment_postings(const struct segment_reader *r,
                                         const struct segment_term *term, uint32_t *ret_df,

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One pass over the documents fills the tables and the inverted index in memory; then the terms'
- * records are encoded and the file is written in one go. Records are in the order in which terms
- * are first seen: the same on every machine, and frequent terms lie together. */
+ * records are encoded and the file is written in one go. */
 #include "service/base/mem.h"
 #include "service/retrieval/segment_format.h"
 #include "service/retrieval/segment_write.h"
+#include "service/retrieval/segment_write_terms.h"
 #include "service/retrieval/store_files.h"
 #include "service/retrieval/term_index.h"
 #include "service/retrieval/text.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 #define TABLE_MAX_BYTES ((size_t)1 << 40)
-
-_Static_assert(TEXT_TERM_MAX_BYTES <= UCHAR_MAX, "a record has one byte for the length");
 
 struct writer {
     const struct segment_input *in;
@@ -25,8 +22,8 @@ struct writer {
     size_t n_title_terms, cap_title_terms;
     struct segment_header header;
     uint32_t *lengths;
-    struct dynbuf chunks, docs, ids, records;
-    char *slots;
+    struct dynbuf chunks, docs, ids;
+    struct term_sections sections;
 };
 
 static void count_term(void *arg, struct slice term, uint32_t position)
@@ -114,61 +111,6 @@ static void add_docs(struct writer *w)
     add_doc_row(w, 0);
 }
 
-/* Terms */
-
-static void add_slot(struct writer *w, struct slice term, uint64_t place)
-{
-    uint64_t hash = segment_hash(term);
-    const uint32_t n = w->header.n_slots;
-    uint32_t at = segment_slot_of(hash, segment_seed(&w->header.content), n);
-    while (segment_get_u64(w->slots + (size_t)at * SEGMENT_SLOT_BYTES)) {
-        at = at + 1 == n ? 0 : at + 1;
-    }
-    segment_put(w->slots + (size_t)at * SEGMENT_SLOT_BYTES,
-                (place + 1) << SEGMENT_FINGERPRINT_BITS | segment_fingerprint(hash),
-                SEGMENT_SLOT_BYTES);
-}
-
-static void add_record(struct writer *w, const struct term_entry *e, struct slice postings)
-{
-    add_slot(w, e->term, w->records.n);
-    dynbuf_add_byte(&w->records, (char)e->term.n);
-    segment_add_varint(&w->records, e->df);
-    segment_add_varint(&w->records, (uint32_t)postings.n);
-    dynbuf_add(&w->records, e->term);
-    dynbuf_add(&w->records, postings);
-}
-
-static void add_records(struct writer *w)
-{
-    struct posting *list = mem_array(w->header.n_chunks, sizeof(*list));
-    struct dynbuf bytes;
-    dynbuf_init(&bytes, UINT32_MAX);
-    for (uint32_t i = 0; i < w->terms.n; i++) {
-        const struct term_entry *e = &w->terms.entries[i];
-        term_index_postings(&w->terms, i, list);
-        dynbuf_cut(&bytes, 0);
-        postings_encode(&bytes, list, e->df, w->lengths);
-        add_record(w, e, dynbuf_get(&bytes));
-    }
-    w->records.failed = w->records.failed || bytes.failed;
-    dynbuf_done(&bytes);
-    free(list);
-}
-
-/* Five slots for three terms. */
-static bool size_slots(struct writer *w)
-{
-    uint64_t n = (uint64_t)w->terms.n * 5 / 3 + (w->terms.n > 0);
-    if (n > UINT32_MAX) {
-        return false;
-    }
-    w->header.n_terms = (uint32_t)w->terms.n;
-    w->header.n_slots = (uint32_t)n;
-    w->slots = mem_array((size_t)n, SEGMENT_SLOT_BYTES);
-    return true;
-}
-
 /* The file */
 
 static void pad(struct dynbuf *b)
@@ -187,10 +129,10 @@ static void write_header(const struct segment_header *h, char ret_bytes[SEGMENT_
     segment_put(ret_bytes + 48, h->total_length, 8);
     segment_put(ret_bytes + 56, h->n_docs, 4);
     segment_put(ret_bytes + 60, h->n_chunks, 4);
-    segment_put(ret_bytes + 64, h->n_terms, 4);
-    segment_put(ret_bytes + 68, h->n_slots, 4);
+    segment_put(ret_bytes + 64, h->n_buckets, 4);
+    segment_put(ret_bytes + 68, h->record_bytes, 4);
     segment_put(ret_bytes + 72, h->id_bytes, 8);
-    segment_put(ret_bytes + 80, h->record_bytes, 8);
+    segment_put(ret_bytes + 80, h->posting_bytes, 8);
 }
 
 static struct dynbuf length_table(const struct writer *w)
@@ -212,17 +154,22 @@ static bool write_file(struct writer *w, const char *path, struct digest *ret_fi
     char header[SEGMENT_HEADER_BYTES];
     struct dynbuf lengths = length_table(w);
     w->header.id_bytes = w->ids.n;
+    w->header.n_buckets = segment_buckets_for(w->terms.n);
+    w->header.record_bytes = (uint32_t)w->sections.records.n;
     pad(&w->ids);
-    pad(&w->records);
-    w->header.record_bytes = w->records.n;
+    pad(&w->sections.directory);
+    pad(&w->sections.records);
+    pad(&w->sections.postings);
+    w->header.posting_bytes = w->sections.postings.n;
     write_header(&w->header, header);
     const struct slice parts[] = {{header, sizeof(header)},
                                   dynbuf_get(&lengths),
                                   dynbuf_get(&w->chunks),
                                   dynbuf_get(&w->docs),
                                   dynbuf_get(&w->ids),
-                                  dynbuf_get(&w->records),
-                                  {w->slots, (size_t)w->header.n_slots * SEGMENT_SLOT_BYTES}};
+                                  dynbuf_get(&w->sections.directory),
+                                  dynbuf_get(&w->sections.records),
+                                  dynbuf_get(&w->sections.postings)};
     bool good = store_write_parts(path, parts, sizeof(parts) / sizeof(*parts), ret_file, detail);
     dynbuf_done(&lengths);
     return good;
@@ -232,12 +179,13 @@ static bool write_index(struct writer *w, const char *path, struct digest *ret_f
                         struct err_detail *detail)
 {
     add_docs(w);
-    if (!size_slots(w)) {
+    segment_write_terms(&w->terms, segment_seed(&w->header.content), w->lengths, w->header.n_chunks,
+                        &w->sections);
+    if (w->sections.records.failed) {
         err_detail_set(detail, "%s: too many different terms for one partition", path);
         return false;
     }
-    add_records(w);
-    if (w->terms.runs.failed || w->records.failed || w->ids.failed) {
+    if (w->terms.runs.failed || w->sections.postings.failed || w->ids.failed) {
         err_detail_set(detail, "%s: too much text for one partition", path);
         return false;
     }
@@ -251,10 +199,11 @@ static void writer_done(struct writer *w)
     dynbuf_done(&w->chunks);
     dynbuf_done(&w->docs);
     dynbuf_done(&w->ids);
-    dynbuf_done(&w->records);
+    dynbuf_done(&w->sections.directory);
+    dynbuf_done(&w->sections.records);
+    dynbuf_done(&w->sections.postings);
     free(w->title_terms);
     free(w->lengths);
-    free(w->slots);
 }
 
 bool segment_write_index(const struct segment_input *in, const struct digest *content,
@@ -265,7 +214,9 @@ bool segment_write_index(const struct segment_input *in, const struct digest *co
     dynbuf_init(&w.chunks, TABLE_MAX_BYTES);
     dynbuf_init(&w.docs, TABLE_MAX_BYTES);
     dynbuf_init(&w.ids, TABLE_MAX_BYTES);
-    dynbuf_init(&w.records, TABLE_MAX_BYTES);
+    dynbuf_init(&w.sections.directory, TABLE_MAX_BYTES);
+    dynbuf_init(&w.sections.records, SEGMENT_RECORDS_MAX_BYTES);
+    dynbuf_init(&w.sections.postings, TABLE_MAX_BYTES);
     bool good = write_index(&w, path, ret_file, detail);
     writer_done(&w);
     return good;

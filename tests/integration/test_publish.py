@@ -103,7 +103,7 @@ def test_a_store_of_another_version_is_refused_and_kept(tmp_path, own_server):
     store, folder = tmp_path / "store", tmp_path / "source"
     publish(store, folder, 0)
     manifest = store / "generations" / (store / "CURRENT").read_text().strip()
-    manifest.write_text(manifest.read_text().replace('"format":2', '"format":1'))
+    manifest.write_text(manifest.read_text().replace('"format":3', '"format":2'))
     before = {path: path.read_bytes() for path in store.rglob("*") if path.is_file()}
     server = own_server(start=False, store=store)
     for command in (("serve", "--config", server.config), ("search", "--store", store, "travel"),

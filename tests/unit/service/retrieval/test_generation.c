@@ -162,9 +162,9 @@ Test(generation, a_damaged_manifest_is_refused_and_named)
     static const struct {
         const char *from, *to;
     } cases[] = {
-        {"{\"format\":2", "{\"format\":3"},
-        {"{\"format\":2", "{\"format\":\"2\""},
-        {"{\"format\":2,", "{"},
+        {"{\"format\":3", "{\"format\":4"},
+        {"{\"format\":3", "{\"format\":\"3\""},
+        {"{\"format\":3,", "{"},
         {"\"segments\"", "\"segment\""},
         {"\"collection\":\"a\"", "\"collection\":\"\""},
         {"\"collection\":\"a\"", "\"collection\":\"../a\""},
@@ -202,7 +202,7 @@ Test(generation, a_damaged_manifest_is_refused_and_named)
 Test(generation, another_format_is_refused_with_what_to_do)
 {
     struct generation g;
-    static const char *const formats[] = {"1", "3", "-1", "99999999999999"};
+    static const char *const formats[] = {"1", "2", "4", "-1", "99999999999999"};
     struct generation_entry e = entry("a", 0, "1");
     publish(&e, 1);
     put_segment(&e);

@@ -96,10 +96,10 @@ static void index_write(struct index_file *f)
 /* Where the term's record begins. */
 static char *record_of(struct index_file *f, const char *term)
 {
-    char *p = f->bytes.p + f->at.records, *end = f->bytes.p + f->at.slots;
+    char *p = f->bytes.p + f->at.records, *end = f->bytes.p + f->at.postings;
     size_t n = strlen(term);
-    for (; p + 3 + n < end; p++) {
-        if ((size_t)p[0] == n && memcmp(p + 3, term, n) == 0) {
+    for (; p + 1 + n < end; p++) {
+        if ((size_t)p[0] == n && memcmp(p + 1, term, n) == 0) {
             return p;
         }
     }
@@ -159,7 +159,7 @@ Test(lexical, a_term_that_only_shares_the_hash_is_not_found)
     struct hits *h = NULL;
     struct index_file f;
     index_read(&f);
-    memcpy(record_of(&f, "opal") + 3, "opax", 4);
+    memcpy(record_of(&f, "opal") + 1, "opax", 4);
     index_write(&f);
     cr_assert(open_reader());
     cr_assert_eq(search(NULL, &h), ERR_OK);
@@ -167,14 +167,16 @@ Test(lexical, a_term_that_only_shares_the_hash_is_not_found)
     hits_free(h);
 }
 
-/* A record: the term's length, df, size of the postings, term, postings. */
+/* The record of opal: its length 1 and bytes 4, df 2 and size 2 in one byte, postings 2. */
 Test(lexical, damaged_records_are_an_error_not_an_answer)
 {
     static const struct {
         size_t at;
         unsigned char byte;
     } changes[] = {
-        {0, 255}, {1, 0}, {1, 1}, {1, 3}, {1, 0xFF}, {2, 0}, {2, 1}, {2, 0x7F}, {2, 0xFF}, {7, 10},
+        {0, 255},        {0, 0},           {5, 0},          {5, 2 << 3},
+        {5, 2 << 3 | 1}, {5, 2 << 3 | 3},  {5, 2 << 3 | 7}, {5, 2},
+        {5, 1 << 3 | 2}, {5, 31 << 3 | 2}, {5, 0xFF},       {7, 10},
     };
     for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
         struct hits *h = NULL;

@@ -81,8 +81,8 @@ Test(segment_index, one_document_without_a_term)
     corpus_add_text(&corpus, corpus_scope(&corpus, "c", "note", ""), "only", "", "…");
     write_corpus();
     open_index();
-    cr_assert_eq(index_of.header.n_terms, 0);
-    cr_assert_eq(index_of.header.n_slots, 0);
+    cr_assert_eq(index_of.header.n_buckets, 1);
+    cr_assert_eq(index_of.header.record_bytes, 0);
     cr_assert_eq(df_of("only"), 0);
     cr_assert_eq(df_of(""), 0);
     struct segment_doc d = segment_index_doc(&index_of, 0);
@@ -110,7 +110,7 @@ Test(segment_index, a_hundred_thousand_terms_are_found, .timeout = 120)
     }
     write_corpus();
     open_index();
-    cr_assert_eq(index_of.header.n_terms, TERMS + 2);
+    cr_assert_eq(index_of.header.n_buckets, (TERMS + 2) / SEGMENT_BUCKET_TERMS + 1);
     for (uint32_t i = 0; i < TERMS; i++) {
         snprintf(word, sizeof(word), "%u", i);
         cr_assert_eq(df_of(word), 1, "%s", word);
@@ -121,35 +121,25 @@ Test(segment_index, a_hundred_thousand_terms_are_found, .timeout = 120)
     cr_assert_eq(df_of("even"), CHUNKS / 2);
 }
 
-/* Among ten thousand words two have one fingerprint, and a table of three slots makes them
- * neighbours. A term that shares even the whole hash is told apart by its bytes. */
-Test(segment_index, terms_that_share_slot_fingerprint_or_hash_stay_apart)
+/* So few terms are in one bucket. One that shares even the whole hash is told apart by its bytes.
+ */
+Test(segment_index, terms_that_share_bucket_or_hash_stay_apart)
 {
-    enum { WORDS = 20000 };
-    uint32_t *seen = mem_array(1u << SEGMENT_FINGERPRINT_BITS, sizeof(*seen));
-    char a[16] = "", b[16] = "";
-    for (uint32_t i = 1; i <= WORDS && !a[0]; i++) {
-        snprintf(b, sizeof(b), "x%u", i);
-        uint32_t fingerprint = segment_fingerprint(segment_hash(slice_of(b)));
-        if (seen[fingerprint]) {
-            snprintf(a, sizeof(a), "x%u", seen[fingerprint]);
-        }
-        seen[fingerprint] = i;
-    }
-    free(seen);
-    cr_assert(a[0], "no pair in so many words");
     struct doc_scope scope = corpus_scope(&corpus, "c", "note", "public");
-    corpus_add_text(&corpus, scope, "1", "", a);
-    corpus_add_text(&corpus, scope, "2", "", b);
-    corpus_add_text(&corpus, scope, "3", "", b);
+    corpus_add_text(&corpus, scope, "1", "", "stork");
+    corpus_add_text(&corpus, scope, "2", "", "stock");
+    corpus_add_text(&corpus, scope, "3", "", "stock");
     write_corpus();
     open_index();
-    cr_assert_eq(df_of(a), 1);
-    cr_assert_eq(df_of(b), 2);
+    cr_assert_eq(index_of.header.n_buckets, 1);
+    cr_assert_eq(df_of("stork"), 1);
+    cr_assert_eq(df_of("stock"), 2);
+    cr_assert_eq(df_of("stoc"), 0);
+    cr_assert_eq(df_of("storks"), 0);
 
     uint32_t df = 7;
     struct slice bytes;
-    const struct segment_term forged = {SLICE_LIT("other"), segment_hash(slice_of(a))};
+    const struct segment_term forged = {SLICE_LIT("other"), segment_hash(SLICE_LIT("stork"))};
     cr_assert_eq(segment_index_find(&index_of, &forged, &df, &bytes), ERR_OK);
     cr_assert_eq(df, 0);
 }
@@ -290,10 +280,10 @@ Test(segment_index, tables_that_contradict_the_header_are_refused)
     write_corpus();
     file_read(&f);
     const size_t doc = f.at.docs + 3 * SEGMENT_DOC_BYTES, chunk = f.at.chunks;
-    size_t slot = f.at.slots;
-    while (!segment_get_u64(f.bytes.p + slot)) {
-        slot += SEGMENT_SLOT_BYTES;
-    }
+    const size_t directory = f.at.directory, bucket = directory + 3 * SEGMENT_DIRECTORY_BYTES;
+    const size_t end =
+        directory + (size_t)segment_get_u32(f.bytes.p + 64) * SEGMENT_DIRECTORY_BYTES;
+    const uint32_t record_bytes = segment_get_u32(f.bytes.p + 68);
     const struct {
         const char *what;
         size_t at, n;
@@ -311,9 +301,14 @@ Test(segment_index, tables_that_contradict_the_header_are_refused)
          segment_get_u32(f.bytes.p + doc - SEGMENT_DOC_BYTES + 12)},
         {"chunks that end behind the last", f.at.ids - 4, 4, UINT32_MAX},
         {"chunks of no document at the start", f.at.docs + 12, 4, 1},
-        {"a record behind the last", slot, 8, UINT64_MAX},
-        {"a term less", slot, 8, 0},
-        {"a slot without a record", slot, 8, 1},
+        {"records that do not begin at 0", directory, 4, 1},
+        {"a bucket that ends before it begins", bucket, 4,
+         segment_get_u32(f.bytes.p + bucket + SEGMENT_DIRECTORY_BYTES) + 1},
+        {"a bucket that begins before the last one", bucket, 4,
+         segment_get_u32(f.bytes.p + bucket - SEGMENT_DIRECTORY_BYTES) - 1},
+        {"a bucket behind the records", bucket, 4, UINT32_MAX},
+        {"records that end early", end, 4, record_bytes - 1},
+        {"records that end late", end, 4, record_bytes + 1},
     };
     for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
         struct err_detail why = {{0}};
@@ -348,8 +343,8 @@ Test(segment_index, a_file_cut_anywhere_is_refused)
     fill(20);
     write_corpus();
     file_read(&f);
-    const size_t cuts[] = {f.at.lengths, f.at.chunks, f.at.docs, f.at.ids,
-                           f.at.records, f.at.slots,  f.at.size};
+    const size_t cuts[] = {f.at.lengths,   f.at.chunks,  f.at.docs,     f.at.ids,
+                           f.at.directory, f.at.records, f.at.postings, f.at.size};
     for (size_t i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {
         for (size_t back = 0; back <= 16; back++) {
             struct err_detail why = {{0}};
@@ -365,18 +360,63 @@ Test(segment_index, a_file_cut_anywhere_is_refused)
     dynbuf_done(&f.bytes);
 }
 
-/* A table where every slot is taken by a fingerprint does not hold a search up for ever. */
-Test(segment_index, a_full_table_is_refused)
+/* The directory of no bucket is as long as that of one. */
+Test(segment_index, a_directory_without_a_bucket_is_refused)
 {
     struct file f;
-    fill(20);
+    corpus_add_text(&corpus, corpus_scope(&corpus, "c", "note", ""), "only", "", "…");
     write_corpus();
     file_read(&f);
-    segment_put(f.bytes.p + 64, segment_get_u32(f.bytes.p + 68), 4);
-    for (size_t at = f.at.slots; at < f.at.size; at += SEGMENT_SLOT_BYTES) {
-        segment_put(f.bytes.p + at, 1u << SEGMENT_FINGERPRINT_BITS, SEGMENT_SLOT_BYTES);
-    }
+    segment_put(f.bytes.p + 64, 0, 4);
     cr_assert(!opens(dynbuf_get(&f.bytes), NULL));
+    segment_put(f.bytes.p + 64, 1, 4);
+    cr_assert(opens(dynbuf_get(&f.bytes), NULL));
+    dynbuf_done(&f.bytes);
+}
+
+/* The record of opal: its length and bytes, no df and no size in one byte, df 2, size, place 5. */
+Test(segment_index, postings_outside_of_their_section_are_an_error)
+{
+    enum { CHUNKS = 300, SIZE_AT = 8, PLACE_AT = 9 };
+    struct file f;
+    struct chunk_input *chunks =
+        corpus_add(&corpus, corpus_scope(&corpus, "c", "note", ""), "d", "", CHUNKS);
+    for (size_t i = 0; i < CHUNKS; i++) {
+        chunks[i].text = SLICE_LIT("opal");
+    }
+    write_corpus();
+    file_read(&f);
+    char *record = f.bytes.p + f.at.records;
+    const uint64_t size = (unsigned char)record[SIZE_AT], all = f.at.size - f.at.postings;
+    cr_assert_eq(f.at.postings - f.at.records, 16);
+    cr_assert_eq(memcmp(record, "\4opal\0\xAC\2", SIZE_AT), 0);
+    cr_assert(size > SEGMENT_INLINE_MAX && size < 128 && all - size < 8);
+    const struct {
+        uint64_t size, place;
+        enum err expected;
+    } cases[] = {
+        {size, 0, ERR_OK},
+        {all, 0, ERR_OK},
+        {all + 1, 0, ERR_INTERNAL},
+        {size, all - size, ERR_OK},
+        {size, all - size + 1, ERR_INTERNAL},
+        {0, all, ERR_OK},
+        {0, all + 1, ERR_INTERNAL},
+        {size, (uint64_t)1 << 32, ERR_INTERNAL},
+        {size, ((uint64_t)1 << 40) - 1, ERR_INTERNAL},
+        {255, 0, ERR_INTERNAL}, /* and the place takes up the size */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        uint32_t df = 0;
+        struct slice bytes;
+        const struct segment_term t = {SLICE_LIT("opal"), segment_hash(SLICE_LIT("opal"))};
+        segment_put(record + SIZE_AT, cases[i].size, 1);
+        segment_put(record + PLACE_AT, cases[i].place, SEGMENT_PLACE_BYTES);
+        cr_assert(opens(dynbuf_get(&f.bytes), NULL));
+        cr_assert_eq(segment_index_find(&index_of, &t, &df, &bytes), cases[i].expected, "%zu", i);
+        cr_assert(cases[i].expected != ERR_OK || (df == CHUNKS && bytes.n == cases[i].size));
+        cr_assert(cases[i].expected == ERR_OK || (df == 0 && !bytes.p));
+    }
     dynbuf_done(&f.bytes);
 }
 
