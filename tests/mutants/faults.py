@@ -245,14 +245,14 @@ fault("index_of_other_content", "an index is taken for another content's", INDEX
 fault("term_by_hash_alone", "a term is whatever has its hash", INDEX,
       ("service/retrieval/segment_index.c", "if (slice_eq(r.term, term->text)) {", "if (r.term.n > 0) {"))
 fault("record_past_the_end", "a record's postings may reach past the records", INDEX,
-      ("service/retrieval/segment_index.c", "    if (rest->n < n) {\n", "    if (rest->n < n && n > UCHAR_MAX) {\n"))
+      ("service/retrieval/segment_index.c", "    if (rest->n < n) {\n", "    if (rest->n < n && n > 1000) {\n"))
 fault("postings_past_the_end", "a record may name postings outside of their section", INDEX,
       ("service/retrieval/segment_index.c", "place > x->postings.n || x->postings.n - place < n", "place > x->postings.n + n"))
 fault("bucket_past_the_end", "a bucket may be anywhere", INDEX,
       ("service/retrieval/segment_index.c", "        good = begin >= last;\n", "        good = begin >= last || begin < last;\n"))
 fault("bucket_of_the_term_alone", "whoever knows the hash can aim terms at one bucket", INDEX,
       ("service/retrieval/segment_format.h", "uint64_t mixed = (hash ^ seed) *", "uint64_t mixed = (hash ^ (seed & 0)) *"))
-fault("far_record_cut", "the ceiling of the records is not looked at", INDEX,
+fault("records_without_ceiling", "the ceiling of the records is not looked at", INDEX,
       ("service/retrieval/segment_write_terms.c", "    deal_terms(&d, terms, seed);\n", "    out->records.max_bytes = SIZE_MAX / 2;\n    deal_terms(&d, terms, seed);\n"))
 fault("document_of_any_chunk", "a chunk may name any document", INDEX,
       ("service/retrieval/segment_index.c", "good = c.doc == doc &&", "good ="))
