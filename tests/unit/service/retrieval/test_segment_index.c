@@ -374,6 +374,41 @@ Test(segment_index, a_directory_without_a_bucket_is_refused)
     dynbuf_done(&f.bytes);
 }
 
+/* The one record of the one bucket: 4, opal, df 2 and size 2 in one byte, postings 2. */
+Test(segment_index, a_record_that_ends_behind_its_bucket_is_an_error)
+{
+    enum { SHAPE_AT = 5 };
+    static const struct {
+        size_t at;
+        unsigned char byte;
+        enum err expected;
+    } cases[] = {
+        {SHAPE_AT, 2 << SEGMENT_DF_BITS | 2, ERR_OK},
+        {SHAPE_AT, 3 << SEGMENT_DF_BITS | 2, ERR_INTERNAL},
+        {SHAPE_AT, SEGMENT_INLINE_MAX << SEGMENT_DF_BITS | 2, ERR_INTERNAL},
+        {SHAPE_AT, 2, ERR_INTERNAL}, /* the place is cut */
+        {0, 8, ERR_INTERNAL},        /* the term is */
+    };
+    struct file f;
+    corpus_add_text(&corpus, corpus_scope(&corpus, "c", "note", ""), "1", "", "opal");
+    corpus_add_text(&corpus, corpus_scope(&corpus, "c", "note", ""), "2", "", "opal");
+    write_corpus();
+    file_read(&f);
+    char *record = f.bytes.p + f.at.records;
+    cr_assert_eq(memcmp(record, "\4opal\x12\0", 7), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        uint32_t df = 0;
+        struct slice bytes;
+        const struct segment_term t = {SLICE_LIT("opal"), segment_hash(SLICE_LIT("opal"))};
+        const char before = record[cases[i].at];
+        record[cases[i].at] = (char)cases[i].byte;
+        cr_assert(opens(dynbuf_get(&f.bytes), NULL));
+        cr_assert_eq(segment_index_find(&index_of, &t, &df, &bytes), cases[i].expected, "%zu", i);
+        record[cases[i].at] = before;
+    }
+    dynbuf_done(&f.bytes);
+}
+
 /* The record of opal: its length and bytes, no df and no size in one byte, df 2, size, place 5. */
 Test(segment_index, postings_outside_of_their_section_are_an_error)
 {
