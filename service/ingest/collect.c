@@ -5,6 +5,7 @@
 #include "service/ingest/collect.h"
 
 #include "service/base/mem.h"
+#include "service/ingest/reader.h"
 #include "service/ingest/root.h"
 #include "service/ingest/source.h"
 
@@ -133,6 +134,7 @@ bool collect_documents(struct collect *c, const struct ingest_options *options,
 {
     *c = (struct collect){.options = options, .report = report};
     struct reading r = {.c = c, .n_roots = options->n_paths};
+    reader_start();
     r.roots = mem_array(r.n_roots, sizeof(*r.roots));
     r.options = fields_of_options(options, &c->arena);
     bool ok = read_named(&r, detail);

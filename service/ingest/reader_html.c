@@ -306,6 +306,11 @@ static void read_tree(struct html *h, const xmlNode *root)
     dynbuf_done(&h->block);
 }
 
+void reader_start(void)
+{
+    xmlInitParser();
+}
+
 /* An empty tree is no error: a fragment may be a comment, a page a blank one. */
 static bool read_html(struct html *h, struct slice bytes)
 {
