@@ -54,7 +54,7 @@ static uint64_t share(const struct hit *hit, const uint64_t *weights, size_t n_t
         all += weights[t];
         held += hit_matches(hit, t) ? weights[t] : 0;
     }
-    return held * WHOLE / all;
+    return all ? held * WHOLE / all : 0; /* a query without terms finds nothing */
 }
 
 /* share / WHOLE >= abstain_coverage / 1000 * sqrt(USUAL_TERMS / terms) * (bytes / USUAL_BYTES)^1/4,
@@ -64,7 +64,7 @@ static bool is_about(const struct hit *hit, uint64_t share, size_t n_terms, uint
     uint64_t bytes = hit->title.n + hit->text.n;
     uint64_t length = square_root(256 * (bytes < LEAST_BYTES ? LEAST_BYTES : bytes));
     uint64_t asked = coverage * (WHOLE / 1000);
-    return share * share * n_terms * square_root(256 * USUAL_BYTES) >=
+    return share * share * n_terms * square_root(UINT64_C(256) * USUAL_BYTES) >=
            asked * asked * USUAL_TERMS * length;
 }
 

@@ -222,7 +222,7 @@ bool postings_seek(struct postings_cursor *c, uint32_t chunk)
 static struct postings_bound get_bound(const char *at)
 {
     struct postings_bound b;
-    for (unsigned i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i++) {
         uint32_t tf = postings_code_value((unsigned char)at[2 * i]);
         b.tf[i] = tf < SEGMENT_TF_MAX ? tf : SEGMENT_TF_MAX;
         b.length[i] = postings_code_value((unsigned char)at[2 * i + 1]);

@@ -61,7 +61,7 @@ static struct postings_bound bound_of(const struct posting *p, uint32_t n, const
 
 static void put_bound(char *at, const struct postings_bound *b)
 {
-    for (unsigned i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i++) {
         segment_put(at + 2 * i, code_up(b->tf[i]), 1);
         segment_put(at + 2 * i + 1, code_down(b->length[i]), 1);
     }

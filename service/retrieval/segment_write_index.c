@@ -122,7 +122,8 @@ static void pad(struct dynbuf *b)
 
 static void write_header(const struct segment_header *h, char ret_bytes[SEGMENT_HEADER_BYTES])
 {
-    memcpy(ret_bytes, SEGMENT_INDEX_MAGIC, 8);
+    static const char MAGIC[8] = SEGMENT_INDEX_MAGIC;
+    memcpy(ret_bytes, MAGIC, sizeof(MAGIC));
     segment_put(ret_bytes + 8, SEGMENT_FORMAT, 4);
     segment_put(ret_bytes + 12, TEXT_ANALYSIS_VERSION, 4);
     memcpy(ret_bytes + 16, h->content.bytes, DIGEST_BYTES);

@@ -96,7 +96,7 @@ static size_t add_ascii(struct codes *c, struct slice utf8)
     size_t n = 0;
     codes_reserve(c, utf8.n);
     while (n < utf8.n && (unsigned char)utf8.p[n] < 0x80) {
-        c->p[c->n + n] = utf8.p[n];
+        c->p[c->n + n] = (unsigned char)utf8.p[n];
         n++;
     }
     c->n += n;

@@ -140,7 +140,8 @@ Test(segment, what_is_written_is_read)
     segment_reader_unref(r);
 }
 
-/* gecko gecko finch + title lynx three times: length 6; the title counts in each chunk of its document.
+/* gecko gecko finch + title lynx three times: length 6; the title counts in each chunk of its
+ * document.
  */
 Test(segment, fields_have_their_weights)
 {
