@@ -296,7 +296,10 @@ static struct slice skip_blank_bytes(struct slice rest)
 
 static char lower(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)((unsigned char)c | 0x20) : c;
+    if (c >= 'A' && c <= 'Z') {
+        return (char)(c | 0x20);
+    }
+    return c;
 }
 
 /* As matches, but content with what stands before a '*'. */
