@@ -83,7 +83,7 @@ static bool take_text(const json_t *object, const char *key, struct arena *arena
     }
     struct slice text = {json_string_value(value), json_string_length(value)};
     if (!json_is_string(value) || memchr(text.p, 0, text.n)) {
-        snprintf(ret_reason, FIELD_REASON_BYTES, "%s: write a text without NUL", key);
+        snprintf(ret_reason, FIELD_REASON_BYTES, "%s: has to be a text without NUL", key);
         return false;
     }
     *ret_text = arena_copy(arena, text);
@@ -102,7 +102,11 @@ bool record_check(const struct record *r, char ret_reason[FIELD_REASON_BYTES])
         return fail(ret_reason, "both `text` and `body`; a record is one or the other");
     }
     if (!r->text.p && !r->body.p) {
-        return fail(ret_reason, "neither `text` (a ready chunk) nor `body` (a document)");
+        return fail(ret_reason, "neither `text` (a ready chunk) nor `body` (a document); for a "
+                                "title alone write \"text\": \"\"");
+    }
+    if (r->body.p && r->context.n) {
+        return fail(ret_reason, "`context` goes with `text`, not with `body`");
     }
     if (says_nothing(r)) {
         return fail(ret_reason, "empty");

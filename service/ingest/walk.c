@@ -110,10 +110,10 @@ static void add_file(struct walk *w, const char *relative, const char *path, con
                                           .inode = st->st_ino};
 }
 
-static bool is_below(const char *path, const char *root)
+static bool is_within(const char *path, const char *root)
 {
     size_t n = strlen(root);
-    return strncmp(path, root, n) == 0 && (path[n] == '/' || root[n - 1] == '/');
+    return strncmp(path, root, n) == 0 && (path[n] == '/' || !path[n] || root[n - 1] == '/');
 }
 
 static void visit_link(struct walk *w, const char *relative, const char *path)
@@ -122,7 +122,7 @@ static void visit_link(struct walk *w, const char *relative, const char *path)
     char *target = realpath(path, NULL);
     if (!target || stat(target, &st) != 0) {
         skip(w, relative, "a symbolic link to nothing that can be read");
-    } else if (!is_below(target, w->root)) {
+    } else if (!is_within(target, w->root)) {
         skip(w, relative, "a symbolic link that leaves the folder");
     } else if (!S_ISREG(st.st_mode)) {
         skip(w, relative, "a symbolic link to something other than a file");

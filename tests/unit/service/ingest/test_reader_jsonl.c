@@ -89,6 +89,39 @@ Test(reader_jsonl, a_title_alone_is_a_ready_chunk)
     arena_done(&arena);
 }
 
+Test(reader_jsonl, reasons_say_what_to_write)
+{
+    static const struct {
+        const char *record, *reason;
+    } cases[] = {
+        {"{\"id\":\"i\",\"text\":5}", "text: has to be a text without NUL"},
+        {"{\"id\":\"i\",\"body\":\"a\\u0000b\"}", "body: has to be a text without NUL"},
+        {"{\"id\":\"i\",\"body\":\"b\",\"context\":\"c\"}",
+         "`context` goes with `text`, not with `body`"},
+        {"{\"id\":\"i\",\"title\":\"t\"}", "neither `text` (a ready chunk) nor `body` (a "
+                                           "document); for a title alone write \"text\": "
+                                           "\"\""},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct arena arena = {0};
+        struct record r;
+        char reason[FIELD_REASON_BYTES] = "";
+        cr_expect_not(read(cases[i].record, &arena, &r, reason), "%s", cases[i].record);
+        cr_expect_str_eq(reason, cases[i].reason);
+        arena_done(&arena);
+    }
+}
+
+Test(reader_jsonl, an_empty_context_is_none)
+{
+    struct arena arena = {0};
+    struct record r;
+    char reason[FIELD_REASON_BYTES] = "";
+    cr_expect(read("{\"id\":\"i\",\"body\":\"b\",\"context\":\"\"}", &arena, &r, reason), "%s",
+              reason);
+    arena_done(&arena);
+}
+
 Test(reader_jsonl, records_that_are_neither_are_refused)
 {
     static const char *const texts[] = {

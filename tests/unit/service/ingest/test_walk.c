@@ -87,11 +87,13 @@ Test(walk, links_never_lead_out_or_in_circles)
     cr_assert_eq(symlink(folder_at(&outside, "secret.md"), folder_at(&f, "out.md")), 0);
     cr_assert_eq(symlink(outside.path, folder_at(&f, "outside")), 0);
     cr_assert_eq(symlink("..", folder_at(&f, "docs/up")), 0);
+    cr_assert_eq(symlink(".", folder_at(&f, "loop")), 0);
     cr_assert_eq(symlink("nowhere.md", folder_at(&f, "dangling.md")), 0);
     cr_assert(walk(&w, f.path));
     cr_expect_str_eq(w.files, "docs/real.md ");
     cr_expect_not_null(strstr(w.skips, "out.md: a symbolic link that leaves the folder\n"));
     cr_expect_not_null(strstr(w.skips, "outside: a symbolic link that leaves the folder\n"));
+    cr_expect_not_null(strstr(w.skips, "loop: a symbolic link to something other than a file\n"));
     cr_expect_not_null(strstr(w.skips, "docs/up: "));
     cr_expect_not_null(strstr(w.skips, "dangling.md: "));
     stop(&w);
