@@ -16,6 +16,7 @@ enum { REPORT_MAX_BYTES = 1024 * 1024 };
 struct values {
     struct eval_source source;
     const char *queries, *frozen, *json;
+    bool force;
 };
 
 static const struct cli_option OPTIONS[] = {
@@ -35,6 +36,8 @@ static const struct cli_option OPTIONS[] = {
      offsetof(struct values, json), 0, 0},
     {"frozen", "FILE", "refuse a queries file that differs from this frozen set", OPTION_TEXT,
      offsetof(struct values, frozen), 0, 0},
+    {"force", NULL, "overwrite a recorded held-out result", OPTION_FLAG,
+     offsetof(struct values, force), 0, 0},
 };
 
 struct counts {
@@ -127,12 +130,11 @@ static bool count(const struct values *v, struct err_detail *detail)
     struct dynbuf bytes;
     struct records queries = {.n = 0};
     struct counts counts = {0};
-    bool good = eval_may_record(v->json, false, false, detail);
     dynbuf_init(&bytes, 0);
-    good = good && test_set_read(&set, "queries", v->queries, &bytes, detail) &&
-           (!v->frozen || frozen_check(v->frozen, &set, detail)) &&
-           records_read(v->queries, dynbuf_get(&bytes), &queries, detail) &&
-           ask_all(v, &queries, &counts, detail) && report(v, &counts, &set, detail);
+    bool good = test_set_read(&set, "queries", v->queries, &bytes, detail) &&
+                (!v->frozen || frozen_check(v->frozen, &set, detail)) &&
+                records_read(v->queries, dynbuf_get(&bytes), &queries, detail) &&
+                ask_all(v, &queries, &counts, detail) && report(v, &counts, &set, detail);
     records_done(&queries);
     dynbuf_done(&bytes);
     return good;
@@ -156,8 +158,18 @@ static int run_abstain(int argc, char **argv)
     if (fault) {
         return options_usage_error(&EVAL_ABSTAIN, "%s", fault);
     }
+    const struct eval_file files[] = {
+        {"--queries", v.queries, EVAL_FILE_READ},
+        {"--frozen", v.frozen, EVAL_FILE_READ},
+        {"--json", v.json, EVAL_FILE_WRITTEN},
+    };
+    const size_t n = sizeof(files) / sizeof(files[0]);
     struct err_detail detail = {""};
-    return count(&v, &detail) ? EXIT_DONE : command_failed(&EVAL_ABSTAIN, detail.text);
+    if (!eval_source_check(&v.source, &detail) || !eval_files_apart(files, n, &detail)) {
+        return options_usage_error(&EVAL_ABSTAIN, "%s", detail.text);
+    }
+    bool good = eval_files_may_write(files, n, v.force, &detail) && count(&v, &detail);
+    return good ? EXIT_DONE : command_failed(&EVAL_ABSTAIN, detail.text);
 }
 
 const struct command EVAL_ABSTAIN = {

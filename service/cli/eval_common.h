@@ -5,6 +5,7 @@
 
 #include "service/base/dynbuf.h"
 #include "service/base/err.h"
+#include "service/cli/eval_files.h"
 #include "service/cli/options.h"
 
 extern const struct command EVAL_RETRIEVAL, EVAL_ABSTAIN, EVAL_SCAN, EVAL_FREEZE, EVAL_LINT;
@@ -21,10 +22,6 @@ void eval_progress_clear(const struct eval_progress *p);
 
 /* "warning: …" on stderr; what others named is shown escaped. */
 void eval_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* Whether a result may be written there: a held-out result that was recorded is not overwritten
- * without `force`; with `held_out` no file is. path may be NULL. */
-bool eval_may_record(const char *path, bool held_out, bool force, struct err_detail *detail);
 
 /* Writes `bytes` where path is not NULL. */
 bool eval_write(const char *path, const struct dynbuf *bytes, struct err_detail *detail);

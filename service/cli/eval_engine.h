@@ -27,6 +27,7 @@ enum eval_outcome {
 struct eval_engine {
     const struct eval_engine_ops *ops;
     char index_version[64]; /* of the first answer */
+    int64_t n_documents;    /* that are searched; -1: not known */
 };
 
 struct eval_engine_ops {
@@ -40,6 +41,9 @@ struct eval_engine_ops {
 
     void (*free)(struct eval_engine *e);
 };
+
+/* Whether each --profile sets a member of the answer profile within its bounds. */
+bool eval_source_check(const struct eval_source *source, struct err_detail *detail);
 
 /* NULL with a reason. The source is borrowed as long as the engine lives. */
 struct eval_engine *eval_store_open(const struct eval_source *source, struct err_detail *detail);

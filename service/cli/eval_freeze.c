@@ -23,7 +23,7 @@ static const struct cli_option OPTIONS[] = {
 static bool freeze(const struct values *v, char **paths, size_t n, struct err_detail *detail)
 {
     if (!v->force && access(v->out, F_OK) == 0) {
-        err_detail_set(detail, "%s: a set is frozen there already; --force overwrites it", v->out);
+        err_detail_set(detail, "%s: the file exists; --force overwrites it", v->out);
         return false;
     }
     struct test_set set = {.n = 0};
@@ -57,6 +57,13 @@ static int run_freeze(int argc, char **argv)
         return options_usage_error(&EVAL_FREEZE, "%s", fault);
     }
     struct err_detail detail = {""};
+    for (int i = first; i < argc; i++) {
+        const struct eval_file files[] = {{"the files of the set", argv[i], EVAL_FILE_READ},
+                                          {"--out", v.out, EVAL_FILE_WRITTEN}};
+        if (!eval_files_apart(files, 2, &detail)) {
+            return options_usage_error(&EVAL_FREEZE, "%s", detail.text);
+        }
+    }
     if (!freeze(&v, argv + first, (size_t)(argc - first), &detail)) {
         return command_failed(&EVAL_FREEZE, detail.text);
     }

@@ -173,6 +173,7 @@ struct eval_engine *eval_http_open(const struct eval_source *source, struct err_
 {
     struct http_engine *h = mem_alloc(sizeof(*h));
     h->base.ops = &OPS;
+    h->base.n_documents = -1;
     h->source = source;
     h->curl = curl_easy_init();
     h->headers = http_json_headers(source->token);

@@ -12,7 +12,7 @@ enum { REPORT_MAX_BYTES = 64 * 1024 * 1024, ITEMS_IN_JSON = 1000, SHOWN_OF_A_KIN
 
 struct values {
     const char *queries, *corpus, *qrels, *frozen, *json;
-    bool strict;
+    bool strict, force;
 };
 
 static const struct cli_option OPTIONS[] = {
@@ -27,6 +27,8 @@ static const struct cli_option OPTIONS[] = {
     {"frozen", "FILE", "refuse files that differ from this frozen set", OPTION_TEXT,
      offsetof(struct values, frozen), 0, 0},
     {"strict", NULL, "exit 1 for any finding", OPTION_FLAG, offsetof(struct values, strict), 0, 0},
+    {"force", NULL, "overwrite a recorded held-out result", OPTION_FLAG,
+     offsetof(struct values, force), 0, 0},
 };
 
 struct screen {
@@ -190,8 +192,18 @@ static int run_lint(int argc, char **argv)
                                    first != argc ? "it takes no argument beside its options"
                                                  : "--queries and --corpus are needed");
     }
+    const struct eval_file files[] = {
+        {"--queries", v.queries, EVAL_FILE_READ}, {"--corpus", v.corpus, EVAL_FILE_READ},
+        {"--qrels", v.qrels, EVAL_FILE_READ},     {"--frozen", v.frozen, EVAL_FILE_READ},
+        {"--json", v.json, EVAL_FILE_WRITTEN},
+    };
+    const size_t n = sizeof(files) / sizeof(files[0]);
     struct err_detail detail = {""};
-    return lint(&v, &detail) ? EXIT_DONE : command_failed(&EVAL_LINT, detail.text);
+    if (!eval_files_apart(files, n, &detail)) {
+        return options_usage_error(&EVAL_LINT, "%s", detail.text);
+    }
+    bool good = eval_files_may_write(files, n, v.force, &detail) && lint(&v, &detail);
+    return good ? EXIT_DONE : command_failed(&EVAL_LINT, detail.text);
 }
 
 const struct command EVAL_LINT = {

@@ -29,6 +29,9 @@ static void add_set(struct json_writer *w, const struct eval_figures *f)
     json_member_int(w, "judgements", (int64_t)f->n_judgements);
     json_member_int(w, "unjudged_queries", (int64_t)f->n_unjudged);
     json_member_int(w, "unasked_queries", (int64_t)f->n_unasked);
+    if (f->n_documents >= 0) {
+        json_member_int(w, "documents", f->n_documents);
+    }
     if (f->n_missing >= 0) {
         json_member_int(w, "missing_documents", f->n_missing);
     }

@@ -17,6 +17,7 @@ struct eval_figures {
     uint64_t n_queries, n_judgements;
     uint64_t n_unjudged; /* queries without a judgement: they count nowhere */
     uint64_t n_unasked;  /* judged queries that the queries file lacks: they count 0 */
+    int64_t n_documents; /* that the store holds; -1: not known */
     int64_t n_missing;   /* judged documents that the store lacks; -1: not known */
     uint64_t n_empty, n_refused, n_excluded;
     const struct paired *paired; /* NULL: compared with nothing */

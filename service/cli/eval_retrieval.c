@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { OUTPUT_MAX_BYTES = 1024 * 1024 * 1024, REFUSALS_SHOWN = 5 };
+enum { OUTPUT_MAX_BYTES = 1024 * 1024 * 1024, REFUSALS_SHOWN = 5, N_FILES = 9 };
 
 struct values {
     struct eval_source source;
@@ -204,6 +204,7 @@ static bool measure(struct job *job, struct err_detail *detail)
         evaluation_finish(&job->evaluation);
         f->evaluation = &job->evaluation;
         f->n_missing = count_missing(&job->qrels, engine);
+        f->n_documents = engine->n_documents;
         f->n_unasked = count_unasked(&job->evaluation);
         (void)snprintf(f->index_version, sizeof(f->index_version), "%s", engine->index_version);
         warn_of_gaps(f);
@@ -269,6 +270,7 @@ static bool pass_gate(const struct job *job, struct err_detail *detail)
         .source = eval_source_name(&job->values->source),
         .as_served = job->values->source.as_served,
         .depth = eval_source_depth(&job->values->source),
+        .n_documents = job->figures.n_documents,
     };
     struct gate_result result;
     struct err_detail why;
@@ -286,8 +288,7 @@ static bool pass_gate(const struct job *job, struct err_detail *detail)
 static bool run_job(struct job *job, struct err_detail *detail)
 {
     const struct values *v = job->values;
-    if (!eval_may_record(v->json, v->held_out, v->force, detail) || !read_set(job, detail) ||
-        !parse_set(job, detail)) {
+    if (!read_set(job, detail) || !parse_set(job, detail)) {
         return false;
     }
     if (v->against && !eval_file_read(v->against, &job->against_bytes, detail)) {
@@ -333,7 +334,28 @@ static const char *usage_fault(const struct values *v)
     if (v->source.url && (v->source.profile.n || v->source.as_served)) {
         return "--profile and --as-served go with --store: a service answers as it is configured";
     }
-    return v->held_out && !v->frozen ? "--held-out needs --frozen" : NULL;
+    if (v->held_out && !v->frozen) {
+        return "--held-out needs --frozen";
+    }
+    return v->held_out && (!v->json || strcmp(v->json, "-") == 0)
+               ? "--held-out needs --json FILE: the result is to be recorded"
+               : NULL;
+}
+
+static void list_files(const struct values *v, struct eval_file ret_files[N_FILES])
+{
+    const struct eval_file files[N_FILES] = {
+        {"--queries", v->queries, EVAL_FILE_READ},
+        {"--qrels", v->qrels, EVAL_FILE_READ},
+        {"--exclude", v->exclude, EVAL_FILE_READ},
+        {"--frozen", v->frozen, EVAL_FILE_READ},
+        {"--against", v->against, EVAL_FILE_READ},
+        {"--gate", v->gate, EVAL_FILE_READ},
+        {"--run", v->run, EVAL_FILE_WRITTEN},
+        {"--per-query", v->per_query, EVAL_FILE_WRITTEN},
+        {"--json", v->json, v->held_out ? EVAL_FILE_RECORDED : EVAL_FILE_WRITTEN},
+    };
+    memcpy(ret_files, files, sizeof(files));
 }
 
 static int run_retrieval(int argc, char **argv)
@@ -348,10 +370,15 @@ static int run_retrieval(int argc, char **argv)
     if (fault) {
         return options_usage_error(&EVAL_RETRIEVAL, "%s", fault);
     }
+    struct eval_file files[N_FILES];
+    struct err_detail detail = {""};
+    list_files(&v, files);
+    if (!eval_source_check(&v.source, &detail) || !eval_files_apart(files, N_FILES, &detail)) {
+        return options_usage_error(&EVAL_RETRIEVAL, "%s", detail.text);
+    }
     v.source.as_served = v.source.as_served || v.source.url;
     struct job job = {.values = &v};
-    struct err_detail detail = {""};
-    bool good = run_job(&job, &detail);
+    bool good = eval_files_may_write(files, N_FILES, v.force, &detail) && run_job(&job, &detail);
     free_job(&job);
     return good ? EXIT_DONE : command_failed(&EVAL_RETRIEVAL, detail.text);
 }
@@ -383,7 +410,9 @@ const struct command EVAL_RETRIEVAL = {
         "A baseline is a file that --json wrote, or a JSON object with some of its measures, and "
         "perhaps \"tolerance\"\n"
         "(default 0.005; a number, or an object by measure). Where it has them, its "
-        "set.checksum, source, as_served and\n"
+        "set.checksum (of --queries, --qrels\n"
+        "and --exclude), set.documents (how many the store holds, so that it is the same corpus), "
+        "source, as_served and\n"
         "depth have to be those of this run.",
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),

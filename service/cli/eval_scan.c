@@ -210,8 +210,7 @@ static bool pass_gate(const struct job *job, struct err_detail *detail)
 static bool read_all(struct job *job, struct err_detail *detail)
 {
     const struct values *v = job->values;
-    return eval_may_record(v->json, v->held_out, v->force, detail) &&
-           test_set_read(&job->set, "positives", v->positives, &job->positive_bytes, detail) &&
+    return test_set_read(&job->set, "positives", v->positives, &job->positive_bytes, detail) &&
            test_set_read(&job->set, "benign", v->benign, &job->benign_bytes, detail) &&
            (!v->frozen || frozen_check(v->frozen, &job->set, detail)) &&
            records_read(v->positives, dynbuf_get(&job->positive_bytes), &job->positives, detail) &&
@@ -266,12 +265,26 @@ static int run_scan(int argc, char **argv)
                         : !v.positives || !v.benign ? "--positives and --benign are needed"
                         : v.half && !scan_half_parse(v.half, &job.half) ? "--half takes 0-7 or 8-f"
                         : v.held_out && !v.frozen ? "--held-out needs --frozen"
-                                                  : NULL;
+                        : v.held_out && (!v.json || strcmp(v.json, "-") == 0)
+                            ? "--held-out needs --json FILE: the result is to be recorded"
+                            : NULL;
     if (fault) {
         return options_usage_error(&EVAL_SCAN, "%s", fault);
     }
+    const struct eval_file files[] = {
+        {"--positives", v.positives, EVAL_FILE_READ},
+        {"--benign", v.benign, EVAL_FILE_READ},
+        {"--frozen", v.frozen, EVAL_FILE_READ},
+        {"--gate", v.gate, EVAL_FILE_READ},
+        {"--verdicts", v.verdicts, EVAL_FILE_WRITTEN},
+        {"--json", v.json, v.held_out ? EVAL_FILE_RECORDED : EVAL_FILE_WRITTEN},
+    };
+    const size_t n = sizeof(files) / sizeof(files[0]);
     struct err_detail detail = {""};
-    bool good = run_job(&job, &detail);
+    if (!eval_files_apart(files, n, &detail)) {
+        return options_usage_error(&EVAL_SCAN, "%s", detail.text);
+    }
+    bool good = eval_files_may_write(files, n, v.force, &detail) && run_job(&job, &detail);
     free_job(&job);
     return good ? EXIT_DONE : command_failed(&EVAL_SCAN, detail.text);
 }

@@ -63,19 +63,26 @@ static bool set_member(struct answer_profile *p, const char *setting, struct err
     return true;
 }
 
-static bool set_profile(struct store_engine *s, struct err_detail *detail)
+static bool set_profile(const struct eval_source *source, struct answer_profile *ret_profile,
+                        struct err_detail *detail)
 {
-    answer_profile_init(&s->profile);
-    if (!s->source->as_served) {
-        s->profile.candidate_depth = EVAL_DEPTH;
-        s->profile.chunks_per_document = 0;
+    answer_profile_init(ret_profile);
+    if (!source->as_served) {
+        ret_profile->candidate_depth = EVAL_DEPTH;
+        ret_profile->chunks_per_document = 0;
     }
-    for (size_t i = 0; i < s->source->profile.n; i++) {
-        if (!set_member(&s->profile, s->source->profile.items[i], detail)) {
+    for (size_t i = 0; i < source->profile.n; i++) {
+        if (!set_member(ret_profile, source->profile.items[i], detail)) {
             return false;
         }
     }
     return true;
+}
+
+bool eval_source_check(const struct eval_source *source, struct err_detail *detail)
+{
+    struct answer_profile profile;
+    return set_profile(source, &profile, detail);
 }
 
 static void rank_candidates(const struct hits *hits, struct ranking *ranking)
@@ -194,6 +201,16 @@ static bool has_collection(const struct view *view, const char *name)
     return false;
 }
 
+static int64_t count_documents(const struct view *view, const char *collection)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < view->n_partitions; i++) {
+        const struct partition *p = &view->partitions[i];
+        n += !collection || slice_is(p->scope.collection, collection) ? p->n_docs : 0;
+    }
+    return (int64_t)n;
+}
+
 static void free_store(struct eval_engine *e)
 {
     struct store_engine *s = (struct store_engine *)e;
@@ -211,7 +228,7 @@ static const struct eval_engine_ops OPS = {ask, holds, free_store};
 
 static bool open_store(struct store_engine *s, struct err_detail *detail)
 {
-    if (!set_profile(s, detail)) {
+    if (!set_profile(s->source, &s->profile, detail)) {
         return false;
     }
     s->backend = embedded_open(s->source->store, &s->profile, NULL, detail);
@@ -227,6 +244,7 @@ static bool open_store(struct store_engine *s, struct err_detail *detail)
                        s->source->collection);
         return false;
     }
+    s->base.n_documents = count_documents(s->view, s->source->collection);
     return true;
 }
 

@@ -86,6 +86,37 @@ static bool same_text(const json_t *baseline, const char *key, const char *found
     return true;
 }
 
+static bool same_files(const json_t *set, const char *checksum, struct err_detail *detail)
+{
+    const json_t *value = json_object_get(set, "checksum");
+    const char *text = json_string_value(value);
+    if (value && (!text || strcmp(text, checksum) != 0)) {
+        err_detail_set(detail,
+                       "set.checksum: the baseline is of other files than these: --queries, "
+                       "--qrels or --exclude differ (%.64s there, %s here)",
+                       text ? text : "no text", checksum);
+        return false;
+    }
+    return true;
+}
+
+/* Their number, since it stands however texts are analysed or ranked. */
+static bool same_corpus(const json_t *set, int64_t n_documents, struct err_detail *detail)
+{
+    const json_t *value = json_object_get(set, "documents");
+    if (!value || n_documents < 0) {
+        return true;
+    }
+    if (!json_is_integer(value) || json_integer_value(value) != n_documents) {
+        err_detail_set(detail,
+                       "set.documents: the store holds another corpus than the baseline's: %lld "
+                       "documents, not %lld",
+                       (long long)n_documents, (long long)json_integer_value(value));
+        return false;
+    }
+    return true;
+}
+
 /* Whether the baseline is of the same files, measured in the same way, as far as it tells. */
 static bool same_subject(const json_t *baseline, const struct gate_figures *f,
                          struct err_detail *detail)
@@ -102,8 +133,9 @@ static bool same_subject(const json_t *baseline, const struct gate_figures *f,
                        (long long)json_integer_value(depth), (long long)f->depth);
         return false;
     }
+    const json_t *set = json_object_get(baseline, "set");
     return same_text(baseline, "source", f->source, detail) &&
-           same_text(json_object_get(baseline, "set"), "checksum", f->checksum, detail);
+           same_files(set, f->checksum, detail) && same_corpus(set, f->n_documents, detail);
 }
 
 static bool tolerance_of(const json_t *baseline, enum measure m, int64_t *ret_tolerance,

@@ -5,7 +5,8 @@
  * with members of these names (all optional but one measure):
  *   "ndcg_cut_10": 0.7, …     the measures, at the top or within "measures"
  *   "tolerance": 0.005        how far below its baseline a measure may be; or an object by measure
- *   "set": {"checksum": "…"}  of the files that the figures are of
+ *   "set": {"checksum": "…", "documents": 1400}  of the files, and how many documents the store
+ *                             holds: with them, figures of another corpus are not compared
  *   "as_served", "depth", "source"  how they were measured
  * Further members of the report are passed over; any other is refused as a slip of the pen. */
 #ifndef EVAL_GATE_H
@@ -24,6 +25,7 @@ struct gate_figures {
     const char *checksum, *source;
     bool as_served;
     int64_t depth;
+    int64_t n_documents; /* of the store; -1: not known */
 };
 
 struct gate_result {

@@ -33,16 +33,17 @@ static const char *take_all(const json_t *object, struct arena *arena, struct ev
 {
     if (!take(object, "id", arena, &r->id) || !r->id.p || r->id.n == 0 ||
         r->id.n > EVAL_ID_MAX_BYTES) {
-        return "`id` has to be a text of 1 to 512 bytes";
+        return "`id` has to be a text of 1 to 512 bytes without NUL";
     }
     if (!take(object, "text", arena, &r->text) || !r->text.p) {
-        return "`text` has to be a text";
+        return "`text` has to be a text without NUL";
     }
     if (!take(object, "title", arena, &r->title) ||
         !take(object, "category", arena, &r->category) ||
         !take(object, "difficulty", arena, &r->difficulty) ||
         !take(object, "group", arena, &r->group)) {
-        return "`title`, `category`, `difficulty` and `group` are texts where they stand";
+        return "`title`, `category`, `difficulty` and `group` are texts without NUL where they "
+               "stand";
     }
     return NULL;
 }

@@ -195,7 +195,7 @@ def test_profile_values_are_bounded(garden):
     assert report_of(garden, "--profile", "bm25_b_milli=0")["profile"] == ["bm25_b_milli=0"]
     for setting in ("bm25_b_milli=1001", "bm25_b_milli=-1", "bm25_b_milli=", "bm25_b_milli", "b=1", "bm25_b_milli=1x"):
         done = evaluate(garden, "--profile", setting, check=False)
-        assert done.returncode == 1 and f"--profile {setting}" in done.stderr
+        assert done.returncode == 2 and f"--profile {setting}" in done.stderr
 
 
 # -- a running service ----------------------------------------------------------------------------
@@ -207,7 +207,7 @@ def test_a_service_is_measured_as_a_client_sees_it(garden, own_server):
     report, local = report_of(garden, source=source), report_of(garden, "--as-served")
     assert report["source"] == "url" and report["as_served"] and report["depth"] == 20
     assert [report[name] for name in MEASURES] == [local[name] for name in MEASURES]
-    assert "missing_documents" not in report["set"]
+    assert "missing_documents" not in report["set"] and "documents" not in report["set"]
     bare = report_of(garden, source=["--url", service.url.removesuffix("/mcp") + "/v1/search", *source[2:]])
     assert bare == report
     for token, status in (("nonsense", "401"), (service.mint("other"), "403")):
@@ -282,13 +282,31 @@ def test_a_baseline_of_other_files_is_refused(garden, tmp_path):
     evaluate(garden, "--json", baseline)
     (tmp_path / "qrels").write_text("1 0 garden/dig 1\n")
     done = evaluate(garden, "--gate", baseline, qrels=tmp_path / "qrels", check=False)
-    assert done.returncode == 1 and "checksum: the baseline is of" in done.stderr
+    assert done.returncode == 1 and "set.checksum: the baseline is of other files than these: --queries, --qrels or --exclude" in done.stderr
     done = evaluate(garden, "--gate", baseline, "--as-served", check=False)
     assert done.returncode == 1 and "as_served" in done.stderr
     for text, reason in (("{", "broken JSON"), ("[]", "not a JSON object"), ("{}", "no measure"), ('{"mpa": 1}', "mpa")):
         baseline.write_text(text)
         done = evaluate(garden, "--gate", baseline, check=False)
         assert done.returncode == 1 and reason in done.stderr and str(baseline) in done.stderr
+
+
+def test_a_store_of_another_corpus_is_not_compared(garden, tmp_path):
+    baseline = tmp_path / "baseline.json"
+    evaluate(garden, "--json", baseline)
+    assert json.loads(baseline.read_text())["set"]["documents"] == len(CORPUS)
+    (tmp_path / "corpus.jsonl").write_text(lines(CORPUS[:-1]))
+    where = ["--collection", "garden", "--doc-type", "note", "--label", "public"]
+    kb.run("ingest", "--store", tmp_path / "store", *where, tmp_path / "corpus.jsonl")
+    other = ["--store", tmp_path / "store"]
+    done = evaluate(garden, "--gate", baseline, source=other, check=False)
+    assert done.returncode == 1 and "another corpus than the baseline's" in done.stderr and "gate ok" not in done.stderr
+    # A collection is counted alone, and another profile is no other corpus.
+    (tmp_path / "more.jsonl").write_text(lines([{"id": "shed", "text": "The shed is locked."}]))
+    kb.run("ingest", "--store", tmp_path / "store", "--collection", "shed", *where[2:], tmp_path / "more.jsonl")
+    assert report_of(garden, source=other)["set"]["documents"] == len(CORPUS)
+    assert report_of(garden, "--collection", "garden", source=other)["set"]["documents"] == len(CORPUS) - 1
+    assert report_of(garden, "--profile", "bm25_b_milli=0")["set"]["documents"] == len(CORPUS)
 
 
 # -- frozen sets ----------------------------------------------------------------------------------
@@ -322,7 +340,7 @@ def test_a_set_that_differs_from_its_frozen_checksum_is_refused(garden, frozen):
 
 def test_what_is_frozen_is_not_overwritten(frozen):
     done = freeze(frozen, check=False)
-    assert done.returncode == 1 and "--force" in done.stderr
+    assert done.returncode == 1 and "frozen.json: the file exists; --force overwrites it" in done.stderr
     freeze(frozen, "--force")
     frozen_set = json.loads((frozen / "frozen.json").read_text())
     assert frozen_set["set"] == "garden" and [f["name"] for f in frozen_set["files"]] == ["queries.jsonl", "qrels.tsv"]
@@ -337,13 +355,76 @@ def test_a_held_out_result_is_recorded_once(garden, frozen):
     assert json.loads(recorded)["held_out"] is True
     for args in (["--held-out"], [], ["--as-served"]):
         done = evaluate(garden, *how, *args, check=False)
-        assert done.returncode == 1 and "recorded there already" in done.stderr and out.read_bytes() == recorded
+        assert done.returncode == 1 and "a held-out result is recorded there already" in done.stderr and out.read_bytes() == recorded
     evaluate(garden, *how, "--force")
     assert "held_out" not in json.loads(out.read_text())
     evaluate(garden, *how)  # an ordinary result may be replaced
-    assert evaluate(garden, *how, "--held-out", check=False).returncode == 1  # but not by a held-out one
-    assert evaluate(garden, "--json", "-", "--frozen", frozen / "frozen.json", "--held-out", check=False).returncode == 1
+    done = evaluate(garden, *how, "--held-out", check=False)  # but not by a held-out one
+    assert done.returncode == 1 and "the file exists" in done.stderr
+    for without in ([], ["--json", "-"]):
+        done = evaluate(garden, *without, "--frozen", frozen / "frozen.json", "--held-out", check=False)
+        assert done.returncode == 2 and "--held-out needs --json" in done.stderr and not done.stdout
     assert evaluate(garden, "--json", out, "--held-out", check=False).returncode == 2
+
+
+def test_no_output_of_any_part_overwrites_a_held_out_result(garden, frozen, tmp_path):
+    held = frozen / "held.json"
+    evaluate(garden, "--frozen", frozen / "frozen.json", "--json", held, "--held-out")
+    recorded = held.read_bytes()
+    (frozen / "folder").mkdir()
+    (frozen / "link.json").symlink_to("held.json")
+    scan(tmp_path)
+    scanned = ["--positives", tmp_path / "positives", "--benign", tmp_path / "benign"]
+    judged = ["--store", garden / "store", "--queries", garden / "queries.jsonl", "--qrels", garden / "qrels.tsv"]
+    ways = [
+        ["retrieval", *judged, "--run"],
+        ["retrieval", *judged, "--per-query"],
+        ["retrieval", *judged, "--json"],
+        ["scan", *scanned, "--verdicts"],
+        ["scan", *scanned, "--json"],
+        ["lint", "--queries", garden / "queries.jsonl", "--corpus", garden / "corpus.jsonl", "--json"],
+        ["abstain", "--store", garden / "store", "--queries", garden / "queries.jsonl", "--json"],
+    ]
+    for way in ways:
+        for path in (held, frozen / "folder" / ".." / "held.json", frozen / "link.json"):
+            done = kb.run("eval", *way, path, check=False)
+            assert done.returncode == 1 and f"{way[-1]} {path}: a held-out result" in done.stderr and not done.stdout
+            assert held.read_bytes() == recorded and (frozen / "link.json").is_symlink()
+    done = kb.run("eval", "freeze", "--set", "x", "--out", held, garden / "qrels.tsv", check=False)
+    assert done.returncode == 1 and "held.json: the file exists" in done.stderr and held.read_bytes() == recorded
+    for way in ways:
+        kb.run("eval", *way, held, "--force")
+        assert held.read_bytes() != recorded
+        held.write_bytes(recorded)
+
+
+def test_an_output_is_neither_an_input_nor_another_output(garden, tmp_path):
+    for name in ("queries.jsonl", "qrels.tsv", "corpus.jsonl"):
+        (tmp_path / name).write_bytes((garden / name).read_bytes())
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("queries.jsonl")
+    (tmp_path / "hard").hardlink_to(tmp_path / "qrels.tsv")
+    scan(tmp_path, "--json", tmp_path / "bounds")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    queries, qrels, new = tmp_path / "queries.jsonl", tmp_path / "qrels.tsv", tmp_path / "new"
+    retrieval = ["retrieval", "--store", garden / "store", "--queries", queries, "--qrels", qrels]
+    judged = ["scan", "--positives", tmp_path / "positives", "--benign", tmp_path / "benign"]
+    for args, one, other in (
+        ([*retrieval, "--json", queries], "--queries", "--json"),
+        ([*retrieval, "--run", tmp_path / "link"], "--queries", "--run"),
+        ([*retrieval, "--per-query", tmp_path / "hard"], "--qrels", "--per-query"),
+        ([*retrieval, "--gate", tmp_path / "bounds", "--json", tmp_path / "bounds"], "--gate", "--json"),
+        ([*retrieval, "--run", new, "--json", tmp_path / "folder" / ".." / "new"], "--run", "--json"),
+        ([*judged, "--verdicts", new, "--json", new], "--verdicts", "--json"),
+        ([*judged, "--json", tmp_path / "benign"], "--benign", "--json"),
+        (["lint", "--queries", queries, "--corpus", tmp_path / "corpus.jsonl", "--json", tmp_path / "corpus.jsonl"], "--corpus", "--json"),
+        (["abstain", "--store", garden / "store", "--queries", queries, "--json", queries], "--queries", "--json"),
+        (["freeze", "--force", "--set", "x", "--out", qrels, queries, qrels], "the files of the set", "--out"),
+    ):
+        done = kb.run("eval", *args, check=False)
+        assert done.returncode == 2 and f"{one} and {other} name the same file" in done.stderr and not done.stdout
+        assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+    evaluate(garden, "--run", "/dev/null", "--json", "/dev/null")
 
 
 # -- lint and abstain -----------------------------------------------------------------------------
@@ -462,6 +543,8 @@ BAD_FILES = {
     "a broken query": ("queries", b'{"id":"1","text":"a"}\n{"id":\n', ":2: broken JSON"),
     "a query without text": ("queries", b'{"id":"1"}\n', ":1: `text`"),
     "a query that is a list": ("queries", b"[1]\n", ":1: not a JSON object"),
+    "a query with a NUL": ("queries", b'{"id":"1","text":"a\\u0000b"}\n', ":1: `text` has to be a text without NUL"),
+    "an id with a NUL": ("queries", b'{"id":"a\\u0000b","text":"a"}\n', ":1: `id` has to be a text of 1 to 512 bytes without NUL"),
     "a lone surrogate": ("queries", b'{"id":"1","text":"\\ud800"}\n', ":1: broken JSON"),
     "queries not UTF-8": ("queries", b'{"id":"1","text":"\xff"}\n', ":1: the line is not UTF-8"),
     "no queries": ("queries", b"\n\n", ": no record in it"),

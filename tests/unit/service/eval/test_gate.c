@@ -15,7 +15,7 @@ enum verdict { HOLDS, BELOW, UNUSABLE };
 static enum verdict check(const char *baseline, uint32_t *ret_checked, struct err_detail *detail)
 {
     const struct measures measures = {.value = {[MEASURE_ndcg_cut_10] = 0.7, [MEASURE_map] = 0.5}};
-    const struct gate_figures found = {&measures, "abc", "store", false, 1000};
+    const struct gate_figures found = {&measures, "abc", "store", false, 1000, 40};
     struct gate_result result;
     json_t *root = json_loads(baseline, 0, NULL);
     cr_assert_not_null(root, "%s", baseline);
@@ -65,7 +65,12 @@ Test(gate, refuses_a_baseline_of_something_else)
         {"{\"map\":\"0.5\"}", "map: write a number"},
         {"{\"map\":1.1}", "map: write a number"},
         {"{\"map\":0.5,\"tolerance\":-0.1}", "tolerance: write a number"},
-        {"{\"map\":0.5,\"set\":{\"checksum\":\"abd\"}}", "checksum: the baseline is of abd"},
+        {"{\"map\":0.5,\"set\":{\"checksum\":\"abd\"}}",
+         "set.checksum: the baseline is of other files than these: --queries, --qrels or "
+         "--exclude"},
+        {"{\"map\":0.5,\"set\":{\"documents\":41}}",
+         "set.documents: the store holds another corpus than the baseline's"},
+        {"{\"map\":0.5,\"set\":{\"documents\":\"40\"}}", "set.documents: "},
         {"{\"map\":0.5,\"source\":\"url\"}", "source: the baseline is of url"},
         {"{\"map\":0.5,\"as_served\":true}", "as_served: "},
         {"{\"map\":0.5,\"depth\":20}", "depth: "},
@@ -85,9 +90,10 @@ Test(gate, takes_a_baseline_that_says_what_it_is_of)
 {
     uint32_t checked;
     struct err_detail detail = {""};
-    cr_assert_eq(check("{\"map\":0.5,\"set\":{\"checksum\":\"abc\"},\"source\":\"store\","
-                       "\"as_served\":false,\"depth\":1000}",
-                       &checked, &detail),
-                 HOLDS, "%s", detail.text);
+    cr_assert_eq(
+        check("{\"map\":0.5,\"set\":{\"checksum\":\"abc\",\"documents\":40},\"source\":\"store\","
+              "\"as_served\":false,\"depth\":1000}",
+              &checked, &detail),
+        HOLDS, "%s", detail.text);
     cr_assert_eq(checked, 1u << MEASURE_map);
 }
