@@ -142,6 +142,19 @@ static bool check_keys(const json_t *object, char *ret_reason)
     return true;
 }
 
+/* A title and nothing that is not known: a text under another name is not to be lost in silence. */
+static bool is_title_alone(const json_t *object, const struct record *r)
+{
+    static const char *const KNOWN[] = {"id",      "title",      "text",     "body",
+                                        "context", "collection", "doc_type", "published",
+                                        "labels",  "source_url", "format"};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof(KNOWN) / sizeof(KNOWN[0]); i++) {
+        n += json_object_get(object, KNOWN[i]) != NULL;
+    }
+    return !r->text.p && !r->body.p && !is_blank(r->fields.title) && n == json_object_size(object);
+}
+
 bool record_from_json(const json_t *object, struct arena *arena, struct record *ret_record,
                       char ret_reason[FIELD_REASON_BYTES])
 {
@@ -150,7 +163,13 @@ bool record_from_json(const json_t *object, struct arena *arena, struct record *
         !fields_from_json(object, arena, &r.fields, ret_reason) ||
         !take_text(object, "text", arena, &r.text, ret_reason) ||
         !take_text(object, "context", arena, &r.context, ret_reason) ||
-        !take_text(object, "body", arena, &r.body, ret_reason) || !record_check(&r, ret_reason)) {
+        !take_text(object, "body", arena, &r.body, ret_reason)) {
+        return false;
+    }
+    if (is_title_alone(object, &r)) {
+        r.text = SLICE_LIT("");
+    }
+    if (!record_check(&r, ret_reason)) {
         return false;
     }
     r.format = record_format_of(slice_of(json_string_value(json_object_get(object, "format"))));

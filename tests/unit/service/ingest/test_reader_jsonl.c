@@ -98,9 +98,10 @@ Test(reader_jsonl, reasons_say_what_to_write)
         {"{\"id\":\"i\",\"body\":\"a\\u0000b\"}", "body: has to be a text without NUL"},
         {"{\"id\":\"i\",\"body\":\"b\",\"context\":\"c\"}",
          "`context` goes with `text`, not with `body`"},
-        {"{\"id\":\"i\",\"title\":\"t\"}", "neither `text` (a ready chunk) nor `body` (a "
-                                           "document); for a title alone write \"text\": "
-                                           "\"\""},
+        {"{\"id\":\"i\",\"title\":\"t\",\"content\":\"c\"}",
+         "neither `text` (a ready chunk) nor `body` (a "
+         "document); for a title alone write \"text\": "
+         "\"\""},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct arena arena = {0};
@@ -108,6 +109,26 @@ Test(reader_jsonl, reasons_say_what_to_write)
         char reason[FIELD_REASON_BYTES] = "";
         cr_expect_not(read(cases[i].record, &arena, &r, reason), "%s", cases[i].record);
         cr_expect_str_eq(reason, cases[i].reason);
+        arena_done(&arena);
+    }
+}
+
+Test(reader_jsonl, a_title_alone_is_a_chunk_with_or_without_an_empty_text)
+{
+    static const char *const texts[] = {
+        "{\"id\":\"i\",\"title\":\"t\",\"text\":\"\"}",
+        "{\"id\":\"i\",\"title\":\"t\",\"text\":null,\"body\":null}",
+        "{\"id\":\"i\",\"title\":\"t\",\"context\":\"c\",\"labels\":[\"l\"],"
+        "\"collection\":\"c\",\"doc_type\":\"d\",\"published\":\"2025-01-01\","
+        "\"source_url\":\"https://a.example/\",\"format\":\"html\"}",
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct arena arena = {0};
+        struct record r;
+        char reason[FIELD_REASON_BYTES] = "";
+        cr_assert(read(texts[i], &arena, &r, reason), "%s: %s", texts[i], reason);
+        cr_expect(r.text.p && r.text.n == 0 && !r.body.p);
+        cr_expect(slice_is(r.fields.title, "t"));
         arena_done(&arena);
     }
 }
@@ -126,6 +147,7 @@ Test(reader_jsonl, records_that_are_neither_are_refused)
 {
     static const char *const texts[] = {
         "{\"id\":\"i\"}",
+        "{\"id\":\"i\",\"title\":\" \"}",
         "{\"id\":\"i\",\"text\":\"t\",\"body\":\"b\"}",
         "{\"id\":\"i\",\"text\":\" \\n\"}",
         "{\"id\":\"i\",\"text\":\"\",\"title\":\" \"}",
