@@ -8,7 +8,8 @@
 
 #include "service/ingest/outline.h"
 
-/* Once, before several threads read: the HTML parser sets itself up on first use, without a lock. */
+/* Once, before several threads read: the HTML parser sets itself up on first use, without a lock.
+ */
 void reader_start(void);
 
 /* Paragraphs between blank lines; a line underlined with =, - or ~ is a heading of level 1 to 3. */

@@ -177,8 +177,10 @@ static void write_note(uint32_t byte_budget, struct answer_bytes *ret_bytes)
     struct hits *hits = long_hits();
     struct answer_profile profile;
     struct ranked ranked[NOTED_HITS];
-    struct view *view = f.gate.backend->ops->open_view(f.gate.backend, filter_owner());
+    struct filter *owner = filter_owner();
+    struct view *view = f.gate.backend->ops->open_view(f.gate.backend, owner);
     struct op op = {.on_done = nothing_more};
+    filter_unref(owner);
     answer_profile_init(&profile);
     profile.byte_budget = byte_budget;
     profile.chunks_per_document = 0;
