@@ -10,17 +10,19 @@
 #include "service/retrieval/scan_rules.h"
 
 enum {
-    HITS_MAX = 256,     /* weighed together, then forgotten */
-    STRETCH_WORDS = 60, /* within which evidence adds up */
-    ABOUT_WORDS = 100,  /* within which talk of attacks excuses */
-    ABOUT_MAX = 2,      /* rules of it that count */
-    ABOUT_WEIGHT = 2,   /* by which each raises what is enough */
-    HIDDEN_MIN = 8,     /* tag characters that no flag explains */
-    NESTING_MAX = 1,    /* encoded text within encoded text is not looked at */
+    HITS_MAX = 256,      /* weighed together, then forgotten */
+    STRETCH_WORDS = 60,  /* within which evidence adds up */
+    ABOUT_WORDS = 100,   /* within which talk of attacks excuses */
+    ABOUT_MAX = 2,       /* rules of it that count */
+    ABOUT_WEIGHT = 2,    /* by which each raises what is enough */
+    DESCRIBED_WORDS = 3, /* before the end of what describes it */
+    HIDDEN_MIN = 8,      /* tag characters that no flag explains */
+    NESTING_MAX = 1,     /* encoded text within encoded text is not looked at */
 };
 
 struct hit {
     size_t word, rule;
+    unsigned weight;
 };
 
 struct evidence {
@@ -66,8 +68,8 @@ static unsigned weigh(const struct evidence *e, size_t i, size_t *ret_rule)
     unsigned sum = 0, most = 0;
     for (size_t k = i + 1; k-- > 0 && e->hits[i].word - e->hits[k].word <= STRETCH_WORDS;) {
         size_t rule = e->hits[k].rule;
-        unsigned weight = SCAN_RULES[rule].weight;
-        sum += add_rule(&seen, rule) ? weight : 0;
+        unsigned weight = e->hits[k].weight;
+        sum += weight && add_rule(&seen, rule) ? weight : 0;
         if (weight >= most) {
             most = weight;
             *ret_rule = rule;
@@ -76,11 +78,33 @@ static unsigned weigh(const struct evidence *e, size_t i, size_t *ret_rule)
     return sum;
 }
 
+/* Takes the weight of what hit i tells of. */
+static void describe(struct evidence *e, size_t i)
+{
+    size_t word = e->hits[i].word;
+    for (size_t k = i; k-- > 0 && word - e->hits[k].word <= DESCRIBED_WORDS;) {
+        e->hits[k].weight = 0;
+    }
+    for (size_t k = i + 1; k < e->n && e->hits[k].word == word; k++) {
+        e->hits[k].weight = 0;
+    }
+}
+
+static void describe_all(struct evidence *e)
+{
+    for (size_t i = 0; i < e->n; i++) {
+        if (SCAN_RULES[e->hits[i].rule].weight == SCAN_DESCRIBES) {
+            describe(e, i);
+        }
+    }
+}
+
 static void decide(struct evidence *e)
 {
+    describe_all(e);
     for (size_t i = 0; i < e->n && e->rule == SCAN_RULES_MAX; i++) {
         size_t rule = SCAN_RULES_MAX;
-        unsigned sum = SCAN_RULES[e->hits[i].rule].weight ? weigh(e, i, &rule) : 0;
+        unsigned sum = e->hits[i].weight ? weigh(e, i, &rule) : 0;
         if (sum >= SCAN_CLEAR && sum >= SCAN_CLEAR + ABOUT_WEIGHT * count_about(e, i)) {
             e->rule = rule;
         }
@@ -88,17 +112,24 @@ static void decide(struct evidence *e)
     e->n = 0;
 }
 
+/* Of a run of one rule the first and the last hit are kept: the last may be described. */
+static bool ends_run(const struct evidence *e, size_t rule)
+{
+    return e->n >= 2 && e->hits[e->n - 1].rule == rule && e->hits[e->n - 2].rule == rule;
+}
+
 static void on_hit(void *context, size_t rule)
 {
     struct evidence *e = context;
-    if (e->n && e->hits[e->n - 1].rule == rule) {
+    if (ends_run(e, rule)) {
         e->hits[e->n - 1].word = e->word;
         return;
     }
     if (e->n == HITS_MAX) {
         decide(e);
     }
-    e->hits[e->n++] = (struct hit){e->word, rule};
+    int weight = SCAN_RULES[rule].weight;
+    e->hits[e->n++] = (struct hit){e->word, rule, weight > 0 ? (unsigned)weight : 0};
 }
 
 /* --- reading --- */

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 enum {
-    SCAN_RULES_VERSION = 1
+    SCAN_RULES_VERSION = 2
 }; /* part of the answer profile: raise it with any change of a rule */
 
 /* Whether a passage, as stored (not neutralised), valid UTF-8, looks like instructions to a model.

@@ -217,12 +217,18 @@ static void add_rule(struct reader *r, size_t rule)
     p->first[r->block] |= first;
     p->last[r->block] |= last;
     p->rule_at[r->block][r->bit - 1] = (uint8_t)rule;
+    if (SCAN_RULES[rule].weight == SCAN_DESCRIBES) {
+        p->within[r->block] |= (last | (last - 1)) & ~(first | (first - 1));
+    }
     r->bad = r->bad || ((first | last) & p->optional[r->block]) != 0;
 }
 
 /* What a gap takes, and where each word begins a rule. */
 static void finish(struct scan_program *p)
 {
+    for (size_t block = 0; block < SCAN_BLOCKS_MAX; block++) {
+        p->within[block] |= p->gap[block];
+    }
     bool is_mark[SCAN_VOCABULARY_MAX] = {false};
     for (size_t i = 0; i < 128; i++) {
         is_mark[p->vocabulary.marks[i]] = p->vocabulary.marks[i] != 0;

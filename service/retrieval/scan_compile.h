@@ -38,6 +38,7 @@ struct scan_program {
     uint64_t begins[SCAN_VOCABULARY_MAX];                 /* blocks in which it begins a rule */
     uint64_t first[SCAN_BLOCKS_MAX], last[SCAN_BLOCKS_MAX];
     uint64_t optional[SCAN_BLOCKS_MAX], gap[SCAN_BLOCKS_MAX];
+    uint64_t within[SCAN_BLOCKS_MAX]; /* elements that no first word of a sentence satisfies */
     uint8_t rule_at[SCAN_BLOCKS_MAX][64];
     const char *bad; /* the first rule or class that is malformed or too large */
 };

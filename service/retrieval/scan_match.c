@@ -29,7 +29,7 @@ struct feed {
     const struct scan_program *program;
     unsigned id;
     bool keep;   /* a mark: what has been seen stays seen */
-    bool no_gap; /* no gap passes over this word */
+    bool no_gap; /* no gap passes over this word, nor does what describes */
     scan_on_hit *on_hit;
     void *context;
 };
@@ -38,7 +38,7 @@ static void feed_block(struct scan_matcher *m, const struct feed *f, size_t bloc
 {
     const struct scan_program *p = f->program;
     uint64_t old = m->state[block], takes = p->takes[f->id][block];
-    takes = f->no_gap ? takes & ~p->gap[block] : takes;
+    takes = f->no_gap ? takes & ~p->within[block] : takes;
     uint64_t now = ((old << 1) | p->first[block]) & takes;
     report(p, block, now & p->last[block] & (f->keep ? ~old : ~UINT64_C(0)), f->on_hit, f->context);
     now = skip_optional(f->keep ? old | now : now, p->optional[block]);

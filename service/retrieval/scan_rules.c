@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The grammar of texts that try to give a model orders, each rule a phrase of it. What a rule
  * weighs is how seldom an honest document says it: SCAN_CLEAR (4) marks a passage by itself, less
- * has to meet other rules within a stretch of words (scan.c). Raise SCAN_RULES_VERSION with any
- * change.
+ * has to meet other rules within a stretch of words (scan.c). A rule that describes says that the
+ * phrase just before its end is told of or meant for others, and takes its weight.
+ * Raise SCAN_RULES_VERSION with any change.
  *
  * A pattern is elements parted by one blank:
  *   word|word      one of these words      [word|word]   the same, or nothing
@@ -31,6 +32,16 @@ const struct scan_class SCAN_CLASSES[] = {
     {"answer", "response(s) reply replies answer(s) output(s) message summary completion"},
     {"say", "say print output write echo state display repeat show reveal tell reply respond "
             "answer return include mention"},
+    {"subject", "declaration(s) option(s) rule(s) compiler(s) interpreter(s) parser(s) linter(s) "
+                "directive(s) setting(s) flag(s) argument(s) parameter(s) browser(s) server(s) "
+                "entries pattern(s) value(s) variable(s) file(s) section(s) statement(s) block(s) "
+                "selector(s) plugin(s) module(s) driver(s) implementation(s) program(s) they that "
+                "which"},
+    {"technical", "rule(s) directive(s) constraint(s) restriction(s) order(s) command(s) "
+                  "direction(s)"},
+    {"audience", "patients drivers students pupils parents visitors passengers guests employees "
+                 "volunteers residents nurses teachers staff teams applicants candidates voters "
+                 "travellers travelers tenants players participants cyclists pilots contractors"},
     {"reveal",
      "reveal show print display output repeat tell give share disclose leak expose recite "
      "echo encode translate summarize dump list write send"},
@@ -68,6 +79,9 @@ const struct scan_rule SCAN_RULES[] = {
     {"override_said", 4,
      "@ignore everything|anything|whatever|all [that|of] [what] [you|i|we] [were|was|have|had|ve] "
      "[been|previously|just] told|said|instructed|learned|given|know|above|before"},
+    {"override_self", 4,
+     "@drop everything|anything|whatever|all [that] you know|knew|learned ..2 about "
+     "being|your|yourself|rules|ethics|safety"},
     {"override_later", 4,
      "@drop all|any|the|your|these [of] [the|your] @order ..3 "
      "above|before|previously|earlier|given"},
@@ -81,9 +95,12 @@ const struct scan_rule SCAN_RULES[] = {
      "and|we ..2 @say|conclude|declare|claim|instead"},
     {"override_ask", 3, "@drop ..4 and|then [instead|just] @say ..3 @secret|system|prompt"},
     {"not_follow", 3, "@not|stop [to] follow|following|obey|obeying|heed ..2 @prior|your @order"},
+    {"need_not_follow", 2,
+     "you ..1 not|dont|never|longer have|need to follow|obey|abide|respect|heed ..2 @order|policy|"
+     "policies"},
     {"new_orders", 2,
      "new|updated|revised|real|actual|true [system] instruction(s)|directive(s)|orders ':'"},
-    {"adhere", 2,
+    {"adhere", 1,
      "adhere|follow|obey|comply|execute ..3 following|below|new instruction(s)|command(s)|order(s)|"
      "directive(s)"},
     {"strictly", 1, "strictly adhere|follow|obey|comply"},
@@ -110,8 +127,9 @@ const struct scan_rule SCAN_RULES[] = {
      "confined|constrained|obligated [to] [by|to] ..3 rules|restrictions|limits|limitations|"
      "guidelines|policy|policies|laws|ethics|constraints"},
     {"no_limits", 3,
-     "without|no|remove|removed|lift [any|all] [of] [the|your|its] ethical|moral|censorship|legal "
-     "[or|and] [ethical|moral|legal] restrictions|guidelines|filters|limits|limitations|"
+     "without|no|remove|removed|lift [any|all] [of] [the|your|its] [legal] [or|and] "
+     "ethical|moral|censorship [or|and] [ethical|moral|legal] "
+     "restrictions|guidelines|filters|limits|limitations|"
      "constraints|boundaries"},
     {"maker_rules", 3,
      "rules|policy|policies|guidelines|restrictions|limitations|instructions [that] "
@@ -142,6 +160,10 @@ const struct scan_rule SCAN_RULES[] = {
     {"template_token", 3,
      "'<|' im|system|user|assistant|start|end|endoftext|eot|begin "
      "[start|end|header|of|id] [header|text|id|turn|system|user|assistant] '|>'"},
+    {"template_orders", 2,
+     "'|>' [system|user|developer] [now] [you] must|shall|ignore|disregard|forget|send|transfer|"
+     "delete|execute|reveal|output|print|always|never"},
+    {"speaker_orders", 2, "LINE system|developer|administrator ':' you|ignore|forget|from|new"},
     {"template_inst", 2, "'[' inst ']'"},
     {"template_sys", 3, "'<<' sys|system '>>'"},
     {"hidden_tag", 3,
@@ -154,6 +176,9 @@ const struct scan_rule SCAN_RULES[] = {
     {"comment_orders", 3,
      "'<!-' ..3 instruction(s)|prompt|override|injection|directive|hidden|ignore|shadow"},
     {"comment_model", 2, "'<!-' ..2 ai|agent|assistant|llm|model|bot|chatbot"},
+    {"comment_told", 2,
+     "'<!-' ..2 @bot|assistant(s)|agents|copilot|gemini ..6 "
+     "must|should|never|always|when|recommend|ignore|say|tell|mention|output|include|dont"},
     {"hidden_orders", 2,
      "hidden|secret|shadow|covert|concealed|mandatory instruction(s)|directive(s)|command(s)|"
      "order(s)"},
@@ -197,6 +222,15 @@ const struct scan_rule SCAN_RULES[] = {
      "@send ..3 all|entire|every|complete|full|contents|content ..5 email(s)|message(s)|file(s)|"
      "contacts|documents|history|conversation(s)|passwords|inbox|data ..4 to"},
     {"send_address", 1, "@send ..8 to ..4 '@'"},
+    {"send_conversation", 1,
+     "@send [the|this|our] [entire|whole|full] conversation|chat|dialogue|transcript [history|log] "
+     "..2 to"},
+    {"send_money", 2,
+     "transfer|send|wire ..3 funds|money|savings|bitcoin ..1 to ..2 account|wallet|iban"},
+    {"user_allows", 2,
+     "@user|owner|administrator [has|have] [already] "
+     "authorised|authorized|approved|permitted|allowed|instructed you "
+     "to"},
     {"delete_trace", 2,
      "then|and|after delete|erase|remove [the|that|this] [sent] email|message|evidence|traces|"
      "logs|history"},
@@ -272,6 +306,9 @@ const struct scan_rule SCAN_RULES[] = {
     {"ask_secret_code", 2, "what|whats [is] the|your secret|access|activation code|key|word"},
     {"ask_you_secret", 4, "can|could|would|will you ..6 @ask ..2 your|our|the ..1 @secret"},
     {"tell_me_secret", 4, "@ask me|us ..2 the|your|our [own] [system|admin] @secret"},
+    {"output_secret", 2,
+     "output|print|reveal|leak|dump|disclose|exfiltrate|recite [the|your|our|all] [of] "
+     "system|admin|root|master|secret @secret"},
     {"part_of_secret", 4,
      "letter|letters|digit|half|hint|clue of|about|to|for "
      "the|your|our [system|admin|secret] password|passphrase|passcode"},
@@ -438,7 +475,7 @@ const struct scan_rule SCAN_RULES[] = {
     {"home_pt", 4, "onde o usuario mora|vive|reside"},
     {"home_zh", 4, "用户 ..6 住在|居住"},
     {"secret_zh", 4, "密码|密碼 ..3 什么|什麼|多少"},
-    {"secret_ja", 4, "ワー ード ..4 は何|何で|教え"},
+    {"secret_ja", 4, "ワー ード ..4 は何|教え 何で|えて"},
     {"secret_ko", 4, "비밀 ..1 번호 ..3 무엇|뭐야|뭐예|알려"},
     {"secret_ru", 4, "какой [у] [твой|ваш|тебя|вас] пароль"},
     {"secret_hi", 4, "पासवर्ड क्या"},
@@ -451,10 +488,47 @@ const struct scan_rule SCAN_RULES[] = {
     {"secret_de", 4, "wie|was lautet|ist das|dein|ihr|euer passwort|kennwort"},
     {"secret_it", 4, "qual e la|tua [tua] password|parola"},
 
+    /* --- What tells of such an order, or gives it to somebody else. --- */
+    {"tells_of_precedence", SCAN_DESCRIBES,
+     "@subject [given|specified|set|listed|placed|later|on|in|from|at|that|which] "
+     "[on|in|from|at|the|a|later|earlier] [the|a|this|command|same|user] "
+     "[command|configuration|config] "
+     "[line|file|level|section] [will|can|may|also|always|silently|simply] "
+     "@ignore [any|all|every|each] [of] [the|their|its] [all] [@prior] [other] @technical"},
+    {"tells_of_technical", SCAN_DESCRIBES,
+     "@drop|override|bypass|discard [any|all|every] [of] [the|these] [@prior] [other] "
+     "[foreign|unique|database|table|firewall|style] @technical "
+     "during|when|while|in|on|for|at [the|a|an|this] "
+     "import(s)|export(s)|migration(s)|restore|dump|build(s)|compilation|compiling|installation|"
+     "table(s)|database|schema|file|gitignore|stylesheet|config"},
+    {"tells_of_clicking", SCAN_DESCRIBES,
+     "@prior @technical and|then [then] click|press|select|choose|tap|create|add"},
+    {"tells_others", SCAN_DESCRIBES,
+     "@audience [please|should|must|may|can|kindly|now] @ignore [any|all|every] [of] "
+     "[the|your|our|these] @prior [safety|other] @order"},
+    {"tells_of_product", SCAN_DESCRIBES,
+     "do anything now with|in|from|using|that the|our|your|this"},
+    {"tells_of_topic", SCAN_DESCRIBES,
+     "everything|anything|whatever|all [that] you|we know|knew|learned|heard about|regarding"},
+    {"tells_of_place", SCAN_DESCRIBES,
+     "@ignore everything|anything|all before the|a|an|it|its|that"},
+    {"tells_of_test", SCAN_DESCRIBES,
+     "assert|asserts|assertequal|assertin|assertraises|expect|expects ..3 '(' [prompt|text|input] "
+     "@ignore "
+     "[any|all|every] [of] [the|your|my] @prior @order"},
+    {"tells_how", SCAN_DESCRIBES, "how to @reveal [the|your] [full|current] @inner @prompt"},
+    {"tells_how_by", SCAN_DESCRIBES,
+     "to @reveal [the] [full|current] @inner @prompt echo|run|edit|press|set|export"},
+    {"tells_of_service", SCAN_DESCRIBES,
+     "send|share|give [me|us] [over] [the|our|your] @secret for|to|of [the|our|a] "
+     "staging|test|demo|development|printer|wifi|guest"},
+    {"tells_ja", SCAN_DESCRIBES, "教え えて ては|ても|てい"},
+
     /* --- Talk of attacks: excuses what is near it. --- */
     {"about_attacker", 0, "attacker(s)|adversary|adversaries|adversarial|adversarially"},
     {"about_injection", 0, "prompt injection|injections"},
     {"about_jailbreak", 0, "jailbreaks|jailbreaking|jailbreak attempt(s)|attack(s)|technique(s)"},
+    {"about_template", 0, "chat|prompt template(s)|format|markup"},
     {"about_malicious", 0, "malicious"},
     {"about_defence", 0,
      "mitigation(s)|mitigate|mitigates|vulnerability|vulnerabilities|exploit|exploits|detect|"

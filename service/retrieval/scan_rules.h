@@ -9,7 +9,8 @@
 
 enum {
     SCAN_RULES_MAX = 256,
-    SCAN_CLEAR = 4, /* weight that marks a passage by itself */
+    SCAN_CLEAR = 4,      /* weight that marks a passage by itself */
+    SCAN_DESCRIBES = -1, /* no weight: what it ends with or just after is told, not ordered */
 };
 
 /* A name for alternatives: @name in a pattern. */
@@ -19,7 +20,7 @@ struct scan_class {
 
 struct scan_rule {
     const char *name;
-    unsigned weight; /* 0: the passage speaks of attacks rather than makes one */
+    int weight; /* 0: the passage speaks of attacks rather than makes one */
     const char *pattern;
 };
 
