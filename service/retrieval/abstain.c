@@ -68,22 +68,26 @@ static bool is_about(const struct hit *hit, uint64_t share, size_t n_terms, uint
            asked * asked * USUAL_TERMS * length;
 }
 
-static bool holds_every_term(const struct hit *hit, size_t n_terms)
+static size_t count_held(const struct hit *hit, size_t n_terms)
 {
-    size_t t = 0;
-    while (t < n_terms && hit_matches(hit, t)) {
-        t++;
+    size_t held = 0;
+    for (size_t t = 0; t < n_terms; t++) {
+        held += hit_matches(hit, t);
     }
-    return t == n_terms;
+    return held;
 }
 
+/* Half of the terms are enough, whatever they weigh: a short question has a slip of the pen, a
+ * hyphen or a word of its asker's in it, and the page on top is still the right one. */
 static bool any_is_about(const struct hits *hits, const uint64_t *weights, uint64_t coverage)
 {
     for (size_t i = 0; i < hits->n; i++) {
         const struct hit *hit = &hits->items[i];
-        if (holds_every_term(hit, hits->n_terms) ||
+        size_t held = count_held(hit, hits->n_terms);
+        if (held == hits->n_terms ||
             (i < ABSTAIN_JUDGED &&
-             is_about(hit, share(hit, weights, hits->n_terms), hits->n_terms, coverage))) {
+             (2 * held >= hits->n_terms ||
+              is_about(hit, share(hit, weights, hits->n_terms), hits->n_terms, coverage)))) {
             return true;
         }
     }

@@ -3,7 +3,7 @@
 #include "service/retrieval/shape_part.h"
 
 const char SHAPE_EMPTY_MESSAGE[] =
-    "Nothing that you may see matches this query. Say that you do not know, or ask again with "
+    "Nothing that you may see is about this query. Say that you do not know, or ask again with "
     "other words or fewer filters.";
 
 static void add_error(struct json_writer *w, const struct shape_error *e)
