@@ -23,3 +23,13 @@ def test_a_question_about_the_corpus_is_answered(server, token):
 def test_a_question_about_something_else_is_empty(server, token):
     for failed, outcome in answers(server, token, NOT_ABOUT):
         assert not failed and outcome["error"]["type"] == "empty" and outcome["results"] == []
+
+
+def test_half_of_a_short_question_is_enough(own_server):
+    server = own_server(config="answer: {abstain_coverage: 1000}\n")
+    token = server.mint("kb:read kb:all", sub="everything")
+    for query in ("travel bookd", "travel-booked", "travel definition", "booked travel pls please"):
+        for failed, outcome in answers(server, token, query):
+            assert not failed and outcome["results"] and "error" not in outcome, query
+    for failed, outcome in answers(server, token, "travel bookd stapler"):
+        assert not failed and outcome["error"]["type"] == "empty" and outcome["results"] == []

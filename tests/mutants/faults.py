@@ -37,6 +37,7 @@ WHOLE = ["unit_whole:hidden/*"]
 FENCE = ["unit_service_retrieval:@(fence|shape|shape_passages)/*"]
 PLAIN = ["unit_service_retrieval:@(neutralise_plain|text_normal)/*"]
 SCAN = ["unit_service_retrieval:@(scan|scan_rules|scan_words)/*"]
+ABSTAIN = ["unit_service_retrieval:abstain/*"]
 
 # --- the token: shape and header ---
 
@@ -287,6 +288,15 @@ fault("scan_gap_over_sentences", "a phrase may begin in one sentence and end in 
       ("service/retrieval/scan_match.c", "f.no_gap = word->after_break;", "f.no_gap = false;"))
 fault("scan_hidden_text_passes", "text in tag characters is no sign", SCAN,
       ("service/retrieval/scan.c", "if (words.hidden >= HIDDEN_MIN) {", "if (words.hidden > SIZE_MAX - 1) {"))
+
+# --- nothing rather than anything ---
+
+fault("abstain_half_not_enough", "half of a short question is no answer", ABSTAIN,
+      ("service/retrieval/abstain.c", "(2 * held >= hits->n_terms ||", "(2 * held > hits->n_terms ||"))
+fault("abstain_half_at_any_rank", "whatever holds half, however far down, is an answer", ABSTAIN,
+      ("service/retrieval/abstain.c", "if (held == hits->n_terms ||", "if (2 * held >= hits->n_terms ||"))
+fault("abstain_common_weighs_all", "a word that everything holds weighs as much as any", ABSTAIN,
+      ("service/retrieval/abstain.c", "(TAIL_PRIOR + tail);", "(TAIL_PRIOR + 0 * tail);"))
 
 # --- the steps ---
 
