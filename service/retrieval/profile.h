@@ -15,7 +15,7 @@
     X(candidate_depth, 50, 20, 200, "distinct texts a leg returns, whatever top_k is")             \
     X(rrf_k, 60, 1, 1000, "reciprocal rank fusion constant")                                       \
     X(lexical_weight, 1, 1, 100, "weight of the lexical leg in the fusion")                        \
-    X(abstain_coverage, 300, 0, 1000,                                                              \
+    X(abstain_coverage, 285, 0, 1000,                                                              \
       "thousandths of a usual query that a passage must hold; 0: whatever is found is an answer")  \
     X(chunks_per_document, 0, 0, 20, "most passages of one document in an answer; 0: no cap")      \
     X(also_in_max, 5, 0, 5, "most other places listed for a text that stands in several")          \
