@@ -119,7 +119,7 @@ void encode_percent(struct dynbuf *out, struct slice bytes, const char *keep)
     }
 }
 
-static int hex_value(char c)
+int hex_value(char c)
 {
     if (c >= '0' && c <= '9') {
         return c - '0';

@@ -5,6 +5,9 @@
 
 #include "service/base/dynbuf.h"
 
+/* Of a hexadecimal digit in either case; -1: it is none. */
+int hex_value(char c);
+
 /* Lower-case digits, two a byte. */
 void encode_hex(struct dynbuf *out, struct slice bytes);
 

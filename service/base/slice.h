@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct slice {
@@ -48,6 +49,26 @@ static inline int slice_cmp(struct slice a, struct slice b)
 static inline bool slice_starts(struct slice a, struct slice prefix)
 {
     return a.n >= prefix.n && (prefix.n == 0 || memcmp(a.p, prefix.p, prefix.n) == 0);
+}
+
+/* Nothing but spaces, tabs and line ends. */
+static inline bool slice_is_blank(struct slice a)
+{
+    size_t n = 0;
+    while (n < a.n && (a.p[n] == ' ' || a.p[n] == '\t' || a.p[n] == '\r' || a.p[n] == '\n')) {
+        n++;
+    }
+    return n == a.n;
+}
+
+/* FNV-1a of 64 bits. Cheap, and whoever chooses the keys can make them collide. */
+static inline uint64_t slice_hash(struct slice a)
+{
+    uint64_t h = 0xCBF29CE484222325u;
+    for (size_t i = 0; i < a.n; i++) {
+        h = (h ^ (unsigned char)a.p[i]) * 0x100000001B3u;
+    }
+    return h;
 }
 
 /* a without its first n bytes (n <= a.n). */

@@ -116,7 +116,7 @@ static bool report(const struct values *v, const struct counts *c, const struct 
     dynbuf_init(&out, REPORT_MAX_BYTES);
     test_set_checksum(set, checksum);
     write_json(&out, v, c, checksum);
-    if (!v->json || strcmp(v->json, "-") != 0) {
+    if (eval_shows_text(v->json)) {
         print_counts(c);
     }
     bool good = eval_write(v->json, &out, detail);
@@ -165,11 +165,14 @@ static int run_abstain(int argc, char **argv)
     };
     const size_t n = sizeof(files) / sizeof(files[0]);
     struct err_detail detail = {""};
-    if (!eval_source_check(&v.source, &detail) || !eval_files_apart(files, n, &detail)) {
+    if (!eval_source_check(&v.source, &detail)) {
         return options_usage_error(&EVAL_ABSTAIN, "%s", detail.text);
     }
-    bool good = eval_files_may_write(files, n, v.force, &detail) && count(&v, &detail);
-    return good ? EXIT_DONE : command_failed(&EVAL_ABSTAIN, detail.text);
+    result = eval_files_check(&EVAL_ABSTAIN, files, n, v.force);
+    if (result >= 0) {
+        return result;
+    }
+    return count(&v, &detail) ? EXIT_DONE : command_failed(&EVAL_ABSTAIN, detail.text);
 }
 
 const struct command EVAL_ABSTAIN = {

@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 struct eval_progress eval_progress_new(const char *what)
@@ -40,6 +41,11 @@ void eval_warn(const char *format, ...)
     fputs("warning: ", stderr);
     visible_print(stderr, text);
     fputc('\n', stderr);
+}
+
+bool eval_shows_text(const char *json)
+{
+    return !json || strcmp(json, "-") != 0;
 }
 
 bool eval_write(const char *path, const struct dynbuf *bytes, struct err_detail *detail)

@@ -23,6 +23,9 @@ void eval_progress_clear(const struct eval_progress *p);
 /* "warning: …" on stderr; what others named is shown escaped. */
 void eval_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Whether figures are shown as text: not where standard output takes them as JSON. */
+bool eval_shows_text(const char *json);
+
 /* Writes `bytes` where path is not NULL. */
 bool eval_write(const char *path, const struct dynbuf *bytes, struct err_detail *detail);
 

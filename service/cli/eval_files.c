@@ -99,13 +99,16 @@ static bool may_write(const struct eval_file *f, struct err_detail *detail)
     return true;
 }
 
-bool eval_files_may_write(const struct eval_file *files, size_t n, bool force,
-                          struct err_detail *detail)
+int eval_files_check(const struct command *c, const struct eval_file *files, size_t n, bool force)
 {
+    struct err_detail detail = {""};
+    if (!eval_files_apart(files, n, &detail)) {
+        return options_usage_error(c, "%s", detail.text);
+    }
     for (size_t i = 0; !force && i < n; i++) {
-        if (!may_write(&files[i], detail)) {
-            return false;
+        if (!may_write(&files[i], &detail)) {
+            return command_failed(c, detail.text);
         }
     }
-    return true;
+    return -1;
 }

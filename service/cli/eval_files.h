@@ -5,6 +5,7 @@
 #define CLI_EVAL_FILES_H
 
 #include "service/base/err.h"
+#include "service/cli/options.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,9 +24,9 @@ struct eval_file {
  * cannot be overwritten and is passed over. False names both options. */
 bool eval_files_apart(const struct eval_file *files, size_t n, struct err_detail *detail);
 
-/* Whether the outputs may be written: without `force` nothing overwrites a held-out result, and a
- * held-out result overwrites nothing. */
-bool eval_files_may_write(const struct eval_file *files, size_t n, bool force,
-                          struct err_detail *detail);
+/* As eval_files_apart, and whether the outputs may be written: without `force` nothing overwrites a
+ * held-out result, and a held-out result overwrites nothing. -1 to go on, else the exit code; what
+ * is wrong was said. */
+int eval_files_check(const struct command *c, const struct eval_file *files, size_t n, bool force);
 
 #endif

@@ -145,7 +145,7 @@ static bool report(const struct values *v, struct screen *s, struct err_detail *
     dynbuf_init(&out, REPORT_MAX_BYTES);
     json_array_end(&s->list);
     write_json(&out, s);
-    if (!v->json || strcmp(v->json, "-") != 0) {
+    if (eval_shows_text(v->json)) {
         print_counts(&s->counts);
     }
     bool good = eval_write(v->json, &out, detail) && is_clean(v, &s->counts, detail);
@@ -199,11 +199,11 @@ static int run_lint(int argc, char **argv)
     };
     const size_t n = sizeof(files) / sizeof(files[0]);
     struct err_detail detail = {""};
-    if (!eval_files_apart(files, n, &detail)) {
-        return options_usage_error(&EVAL_LINT, "%s", detail.text);
+    result = eval_files_check(&EVAL_LINT, files, n, v.force);
+    if (result >= 0) {
+        return result;
     }
-    bool good = eval_files_may_write(files, n, v.force, &detail) && lint(&v, &detail);
-    return good ? EXIT_DONE : command_failed(&EVAL_LINT, detail.text);
+    return lint(&v, &detail) ? EXIT_DONE : command_failed(&EVAL_LINT, detail.text);
 }
 
 const struct command EVAL_LINT = {

@@ -231,7 +231,7 @@ static bool write_outputs(struct job *job, struct err_detail *detail)
     dynbuf_init(&text, OUTPUT_MAX_BYTES);
     eval_report_json(&json, &job->figures);
     eval_report_text(&text, &job->figures);
-    if (!v->json || strcmp(v->json, "-") != 0) {
+    if (eval_shows_text(v->json)) {
         (void)fwrite(text.p, 1, text.n, stdout);
     }
     bool good = eval_write(v->run, &job->run, detail) &&
@@ -373,12 +373,16 @@ static int run_retrieval(int argc, char **argv)
     struct eval_file files[N_FILES];
     struct err_detail detail = {""};
     list_files(&v, files);
-    if (!eval_source_check(&v.source, &detail) || !eval_files_apart(files, N_FILES, &detail)) {
+    if (!eval_source_check(&v.source, &detail)) {
         return options_usage_error(&EVAL_RETRIEVAL, "%s", detail.text);
+    }
+    result = eval_files_check(&EVAL_RETRIEVAL, files, N_FILES, v.force);
+    if (result >= 0) {
+        return result;
     }
     v.source.as_served = v.source.as_served || v.source.url;
     struct job job = {.values = &v};
-    bool good = eval_files_may_write(files, N_FILES, v.force, &detail) && run_job(&job, &detail);
+    bool good = run_job(&job, &detail);
     free_job(&job);
     return good ? EXIT_DONE : command_failed(&EVAL_RETRIEVAL, detail.text);
 }

@@ -231,7 +231,7 @@ static bool run_job(struct job *job, struct err_detail *detail)
     scan_all(job, &job->positives, true);
     scan_all(job, &job->benign, false);
     write_json(&json, job);
-    if (!v->json || strcmp(v->json, "-") != 0) {
+    if (eval_shows_text(v->json)) {
         print_figures(&job->figures);
     }
     bool good = eval_write(v->verdicts, &job->verdicts, detail) &&
@@ -281,10 +281,11 @@ static int run_scan(int argc, char **argv)
     };
     const size_t n = sizeof(files) / sizeof(files[0]);
     struct err_detail detail = {""};
-    if (!eval_files_apart(files, n, &detail)) {
-        return options_usage_error(&EVAL_SCAN, "%s", detail.text);
+    result = eval_files_check(&EVAL_SCAN, files, n, v.force);
+    if (result >= 0) {
+        return result;
     }
-    bool good = eval_files_may_write(files, n, v.force, &detail) && run_job(&job, &detail);
+    bool good = run_job(&job, &detail);
     free_job(&job);
     return good ? EXIT_DONE : command_failed(&EVAL_SCAN, detail.text);
 }

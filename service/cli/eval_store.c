@@ -4,9 +4,8 @@
 #include "service/cli/eval_engine.h"
 
 #include "service/base/mem.h"
-#include "service/retrieval/abstain.h"
+#include "service/cli/owner_answer.h"
 #include "service/retrieval/embedded.h"
-#include "service/retrieval/shape.h"
 #include "service/retrieval/text.h"
 
 #include <errno.h>
@@ -95,28 +94,12 @@ static void rank_candidates(const struct hits *hits, struct ranking *ranking)
     }
 }
 
-/* The bytes that /v1/search would answer. */
-static void write_served(struct dynbuf *out, const struct store_engine *s, const struct hits *hits)
-{
-    struct arena arena;
-    arena_init(&arena);
-    const struct leg legs[] = {{hits, s->profile.lexical_weight}};
-    size_t n;
-    const struct ranked *ranked = fuse_legs(legs, 1, &s->profile, &arena, &n);
-    const struct shape_options options = {.rendering = RENDER_REST,
-                                          .top_k = EVAL_SERVED_TOP_K,
-                                          .profile = &s->profile,
-                                          .index_version = s->view->index_version};
-    shape_answer(out, ranked, n, &options);
-    arena_done(&arena);
-}
-
-static bool rank_served(struct store_engine *s, const struct hits *hits, struct ranking *ranking,
+static bool rank_served(struct store_engine *s, struct hits *hits, struct ranking *ranking,
                         enum eval_outcome *ret_outcome, struct err_detail *detail)
 {
     struct dynbuf answer;
     dynbuf_init(&answer, ANSWER_MAX_BYTES);
-    write_served(&answer, s, hits);
+    owner_answer(&answer, hits, EVAL_SERVED_TOP_K, &s->profile, s->view->index_version);
     bool good = eval_take_results(&s->base, dynbuf_get(&answer), ranking, ret_outcome, detail);
     dynbuf_done(&answer);
     return good;
@@ -137,7 +120,6 @@ static bool search(struct store_engine *s, struct slice query, struct ranking *r
     }
     bool good = true;
     if (s->source->as_served) {
-        hits->n = abstain(hits, &s->profile) ? 0 : hits->n;
         good = rank_served(s, hits, ranking, ret_outcome, detail);
     } else {
         rank_candidates(hits, ranking);
@@ -191,16 +173,6 @@ static bool holds(struct eval_engine *e, struct slice doc_id)
     return found;
 }
 
-static bool has_collection(const struct view *view, const char *name)
-{
-    for (size_t i = 0; i < view->n_partitions; i++) {
-        if (slice_is(view->partitions[i].scope.collection, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static int64_t count_documents(const struct view *view, const char *collection)
 {
     uint64_t n = 0;
@@ -239,12 +211,12 @@ static bool open_store(struct store_engine *s, struct err_detail *detail)
     s->view = s->backend->ops->open_view(s->backend, s->owner);
     (void)snprintf(s->base.index_version, sizeof(s->base.index_version), "%s",
                    s->view->index_version);
-    if (s->source->collection && !has_collection(s->view, s->source->collection)) {
+    s->base.n_documents = count_documents(s->view, s->source->collection);
+    if (s->source->collection && s->base.n_documents == 0) {
         err_detail_set(detail, "--collection %s: the store has no such collection",
                        s->source->collection);
         return false;
     }
-    s->base.n_documents = count_documents(s->view, s->source->collection);
     return true;
 }
 

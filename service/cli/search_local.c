@@ -3,13 +3,12 @@
  * switched off: no such switch exists. */
 #include "service/cli/search_local.h"
 
+#include "service/cli/owner_answer.h"
 #include "service/loop/loop.h"
 #include "service/mcp/search_args.h"
 #include "service/pipeline/gate.h"
 #include "service/pipeline/request.h"
-#include "service/retrieval/abstain.h"
 #include "service/retrieval/embedded.h"
-#include "service/retrieval/shape.h"
 #include "service/retrieval/text.h"
 
 enum { QUERY_MAX_BYTES = 64 * 1024 };
@@ -27,22 +26,6 @@ static const char *query_reason(enum text_query_result result)
     return ARG_QUERY_CONTROL;
 }
 
-static void shape_hits(struct dynbuf *out, const struct hits *hits, uint32_t top_k,
-                       const struct answer_profile *profile, const char *index_version)
-{
-    struct arena arena;
-    arena_init(&arena);
-    const struct leg legs[] = {{hits, profile->lexical_weight}};
-    size_t n;
-    const struct ranked *ranked = fuse_legs(legs, 1, profile, &arena, &n);
-    const struct shape_options options = {.rendering = RENDER_REST,
-                                          .top_k = top_k,
-                                          .profile = profile,
-                                          .index_version = index_version};
-    shape_answer(out, ranked, n, &options);
-    arena_done(&arena);
-}
-
 static bool search_backend(struct backend *b, struct slice query, uint32_t top_k,
                            const struct answer_profile *profile, struct dynbuf *out,
                            struct err_detail *detail)
@@ -54,8 +37,7 @@ static bool search_backend(struct backend *b, struct slice query, uint32_t top_k
     struct hits *hits = NULL;
     enum err e = embedded_search_now(b, view, &q, &hits);
     if (e == ERR_OK) {
-        hits->n = abstain(hits, profile) ? 0 : hits->n;
-        shape_hits(out, hits, top_k, profile, view->index_version);
+        owner_answer(out, hits, top_k, profile, view->index_version);
     } else {
         err_detail_set(detail, "the search failed: %s", err_name(e));
     }

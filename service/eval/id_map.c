@@ -8,10 +8,7 @@
 
 static uint64_t hash(struct slice id)
 {
-    uint64_t h = 0xCBF29CE484222325u;
-    for (size_t i = 0; i < id.n; i++) {
-        h = (h ^ (unsigned char)id.p[i]) * 0x100000001B3u;
-    }
+    uint64_t h = slice_hash(id);
     return h ^ h >> 29;
 }
 

@@ -28,16 +28,6 @@ struct slice line_next(struct slice *rest)
     return line;
 }
 
-bool line_is_blank(struct slice line)
-{
-    for (size_t i = 0; i < line.n; i++) {
-        if (line.p[i] != ' ' && line.p[i] != '\t' && line.p[i] != '\r' && line.p[i] != '\n') {
-            return false;
-        }
-    }
-    return true;
-}
-
 const char *line_fault(struct slice line)
 {
     if (line.n > EVAL_LINE_MAX_BYTES) {

@@ -21,9 +21,6 @@ bool eval_file_read(const char *path, struct dynbuf *out, struct err_detail *det
 /* The next line of *rest, which loses it, without its line end. */
 struct slice line_next(struct slice *rest);
 
-/* Nothing but spaces, tabs and line ends. */
-bool line_is_blank(struct slice line);
-
 /* Whether a line may be read: valid UTF-8 of at most EVAL_LINE_MAX_BYTES without NUL. The reason is
  * a literal; NULL where there is none. */
 const char *line_fault(struct slice line);

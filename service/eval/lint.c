@@ -72,7 +72,7 @@ static void report(struct linting *l, enum lint_kind kind, uint64_t line, struct
 
 static void check_text(struct linting *l, const struct eval_record *r)
 {
-    if (line_is_blank(r->text)) {
+    if (slice_is_blank(r->text)) {
         report(l, l->shelf == &l->queries ? LINT_empty_query : LINT_empty_document, r->line, r->id,
                SLICE_NONE);
     }

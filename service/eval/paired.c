@@ -53,7 +53,7 @@ static bool take_all(struct pairing *p, struct slice bytes)
 {
     for (uint64_t n = 1; bytes.n; n++) {
         struct slice line = line_next(&bytes);
-        if (line_is_blank(line)) {
+        if (slice_is_blank(line)) {
             continue;
         }
         const char *fault = line_fault(line);

@@ -84,7 +84,7 @@ void qrels_each(struct slice bytes,
     for (uint64_t n = 1; bytes.n; n++) {
         struct slice line = line_next(&bytes), columns[COLUMNS + 1] = {{0}};
         int32_t grade = 0;
-        if (!line_is_blank(line)) {
+        if (!slice_is_blank(line)) {
             const char *reason = parse(line, columns, &grade);
             on_line(arg, n, columns[0], columns[2], grade, reason);
         }
@@ -207,7 +207,7 @@ bool exclusions_read(const char *path, struct slice bytes, struct exclusions *re
     bytes = without_mark(bytes);
     for (uint64_t n = 1; bytes.n; n++) {
         struct slice line = line_next(&bytes), columns[3] = {{0}};
-        if (line_is_blank(line)) {
+        if (slice_is_blank(line)) {
             continue;
         }
         const char *reason = line_fault(line);

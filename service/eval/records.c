@@ -76,7 +76,7 @@ void records_each(struct slice bytes, struct arena *arena,
     }
     for (uint64_t n = 1; bytes.n; n++) {
         struct slice line = line_next(&bytes);
-        if (line_is_blank(line)) {
+        if (slice_is_blank(line)) {
             continue;
         }
         char room[REASON_BYTES];

@@ -68,21 +68,22 @@ static bool is_names(const json_t *value)
     return good;
 }
 
-static bool has_foreign_key(const json_t *rule)
+/* The first member that is none of the known ones; NULL: there is none. */
+static const char *foreign_key(const json_t *object, const char *const *known, size_t n)
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)rule, key, value)
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
     {
-        bool known = false;
-        for (size_t i = 0; i < sizeof(RULE_KEYS) / sizeof(RULE_KEYS[0]); i++) {
-            known = known || strcmp(key, RULE_KEYS[i]) == 0;
+        size_t i = 0;
+        while (i < n && strcmp(key, known[i]) != 0) {
+            i++;
         }
-        if (!known) {
-            return true;
+        if (i == n) {
+            return key;
         }
     }
-    return false;
+    return NULL;
 }
 
 static const char *rule_fault(const json_t *rule, bool chooses)
@@ -91,7 +92,8 @@ static const char *rule_fault(const json_t *rule, bool chooses)
                  *most = json_object_get(rule, "at_most");
     const json_t *category = json_object_get(rule, "category");
     const json_t *difficulty = json_object_get(rule, "difficulty");
-    if (!json_is_object(rule) || has_foreign_key(rule)) {
+    if (!json_is_object(rule) ||
+        foreign_key(rule, RULE_KEYS, sizeof(RULE_KEYS) / sizeof(RULE_KEYS[0]))) {
         return "a rule is an object of at_least, at_most, category, difficulty, note";
     }
     if ((!least && !most) || !is_bound(least) || !is_bound(most)) {
@@ -151,19 +153,8 @@ static bool check_rule(struct gating *g, const char *figure, bool chooses, const
 static bool check_keys(const json_t *gate, const struct gating *g)
 {
     static const char *const KEYS[] = {"recall", "fpr", "precision", "f1", "set", "half", "note"};
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)gate, key, value)
-    {
-        bool known = false;
-        for (size_t i = 0; i < sizeof(KEYS) / sizeof(KEYS[0]); i++) {
-            known = known || strcmp(key, KEYS[i]) == 0;
-        }
-        if (!known) {
-            return refuse(g, key, "no member of a gate; see kbgate eval scan --help");
-        }
-    }
-    return true;
+    const char *key = foreign_key(gate, KEYS, sizeof(KEYS) / sizeof(KEYS[0]));
+    return !key || refuse(g, key, "no member of a gate; see kbgate eval scan --help");
 }
 
 static bool check_figure(struct gating *g, const json_t *gate, const char *figure, bool chooses)

@@ -37,6 +37,14 @@ struct record {
     enum record_format format; /* of body: member `format`, "markdown" or "html"; else plain text */
 };
 
+/* The members of a record that are texts, and where they go; the others are `labels` and `format`.
+ */
+enum { RECORD_TEXTS_N = 9 };
+extern const struct record_text {
+    const char *key;
+    size_t offset; /* in struct record */
+} RECORD_TEXTS[RECORD_TEXTS_N];
+
 /* Of member `format`, SLICE_NONE where there is none. */
 enum record_format record_format_of(struct slice name);
 

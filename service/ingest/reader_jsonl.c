@@ -5,18 +5,20 @@
 #include "service/ingest/keys.h"
 #include "service/ingest/words.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
-static bool is_blank(struct slice line)
-{
-    for (size_t i = 0; i < line.n; i++) {
-        char c = line.p[i];
-        if (c != ' ' && c != '\t' && c != '\r' && c != '\n') {
-            return false;
-        }
-    }
-    return true;
-}
+const struct record_text RECORD_TEXTS[RECORD_TEXTS_N] = {
+    {"id", offsetof(struct record, fields.id)},
+    {"title", offsetof(struct record, fields.title)},
+    {"text", offsetof(struct record, text)},
+    {"collection", offsetof(struct record, fields.collection)},
+    {"doc_type", offsetof(struct record, fields.doc_type)},
+    {"published", offsetof(struct record, fields.published)},
+    {"source_url", offsetof(struct record, fields.source_url)},
+    {"context", offsetof(struct record, context)},
+    {"body", offsetof(struct record, body)},
+};
 
 struct slice jsonl_without_mark(struct slice bytes)
 {
@@ -29,7 +31,7 @@ bool jsonl_next(struct slice *bytes, uint64_t *line, struct slice *ret_text)
         *ret_text = (struct slice){bytes->p, words_line(*bytes)};
         *bytes = slice_skip(*bytes, ret_text->n);
         ++*line;
-        if (!is_blank(*ret_text)) {
+        if (!slice_is_blank(*ret_text)) {
             return true;
         }
     }
@@ -93,7 +95,8 @@ static bool take_text(const json_t *object, const char *key, struct arena *arena
 /* A ready chunk may be its title alone: the entry of a list, a tool without a description. */
 static bool says_nothing(const struct record *r)
 {
-    return is_blank(r->text.p ? r->text : r->body) && (r->body.p || is_blank(r->fields.title));
+    return slice_is_blank(r->text.p ? r->text : r->body) &&
+           (r->body.p || slice_is_blank(r->fields.title));
 }
 
 bool record_check(const struct record *r, char ret_reason[FIELD_REASON_BYTES])
@@ -145,14 +148,13 @@ static bool check_keys(const json_t *object, char *ret_reason)
 /* A title and nothing that is not known: a text under another name is not to be lost in silence. */
 static bool is_title_alone(const json_t *object, const struct record *r)
 {
-    static const char *const KNOWN[] = {"id",      "title",      "text",     "body",
-                                        "context", "collection", "doc_type", "published",
-                                        "labels",  "source_url", "format"};
-    size_t n = 0;
-    for (size_t i = 0; i < sizeof(KNOWN) / sizeof(KNOWN[0]); i++) {
-        n += json_object_get(object, KNOWN[i]) != NULL;
+    size_t n = json_object_get(object, "labels") != NULL;
+    n += json_object_get(object, "format") != NULL;
+    for (size_t i = 0; i < RECORD_TEXTS_N; i++) {
+        n += json_object_get(object, RECORD_TEXTS[i].key) != NULL;
     }
-    return !r->text.p && !r->body.p && !is_blank(r->fields.title) && n == json_object_size(object);
+    return !r->text.p && !r->body.p && !slice_is_blank(r->fields.title) &&
+           n == json_object_size(object);
 }
 
 bool record_from_json(const json_t *object, struct arena *arena, struct record *ret_record,

@@ -3,28 +3,10 @@
  * at where it stands, so that giving up costs no memory; then the texts are copied (RFC 8259). */
 #include "service/ingest/record_plain.h"
 
+#include "service/base/encode.h"
 #include "service/base/utf8.h"
 
-#include <stddef.h>
-
-struct member {
-    const char *key;
-    size_t offset; /* of its text in struct record */
-};
-
-static const struct member TEXTS[] = {
-    {"id", offsetof(struct record, fields.id)},
-    {"title", offsetof(struct record, fields.title)},
-    {"text", offsetof(struct record, text)},
-    {"collection", offsetof(struct record, fields.collection)},
-    {"doc_type", offsetof(struct record, fields.doc_type)},
-    {"published", offsetof(struct record, fields.published)},
-    {"source_url", offsetof(struct record, fields.source_url)},
-    {"context", offsetof(struct record, context)},
-    {"body", offsetof(struct record, body)},
-};
-
-enum { N_TEXTS = sizeof(TEXTS) / sizeof(TEXTS[0]), FORMAT = N_TEXTS, LABELS };
+enum { FORMAT = RECORD_TEXTS_N, LABELS };
 
 struct plain {
     struct slice rest;
@@ -53,13 +35,6 @@ static bool take(struct plain *p, const char *token)
 
 /* Escapes */
 
-static int hex_digit(char c)
-{
-    static const char DIGITS[] = "0123456789abcdef";
-    const char *at = c ? strchr(DIGITS, c >= 'A' && c <= 'F' ? c + ('a' - 'A') : c) : NULL;
-    return at ? (int)(at - DIGITS) : -1;
-}
-
 /* Of \uXXXX at the start of s; UTF8_BAD where there is none. */
 static uint32_t code_unit(struct slice s)
 {
@@ -68,7 +43,7 @@ static uint32_t code_unit(struct slice s)
         return UTF8_BAD;
     }
     for (size_t i = 2; i < 6; i++) {
-        int digit = hex_digit(s.p[i]);
+        int digit = hex_value(s.p[i]);
         if (digit < 0) {
             return UTF8_BAD;
         }
@@ -167,8 +142,8 @@ static bool take_labels(struct plain *p)
 
 static unsigned member_of(struct slice key)
 {
-    for (unsigned i = 0; i < N_TEXTS; i++) {
-        if (slice_is(key, TEXTS[i].key)) {
+    for (unsigned i = 0; i < RECORD_TEXTS_N; i++) {
+        if (slice_is(key, RECORD_TEXTS[i].key)) {
             return i;
         }
     }
@@ -185,7 +160,7 @@ static bool take_value(struct plain *p, unsigned member)
     }
     return take_text(p, member == FORMAT
                             ? &p->format
-                            : (struct slice *)((char *)&p->record + TEXTS[member].offset));
+                            : (struct slice *)((char *)&p->record + RECORD_TEXTS[member].offset));
 }
 
 static bool take_member(struct plain *p)
@@ -215,8 +190,8 @@ static bool take_object(struct plain *p)
 
 static void copy_texts(const struct plain *p, struct arena *arena, struct record *r)
 {
-    for (size_t i = 0; i < N_TEXTS; i++) {
-        struct slice *text = (struct slice *)((char *)r + TEXTS[i].offset);
+    for (size_t i = 0; i < RECORD_TEXTS_N; i++) {
+        struct slice *text = (struct slice *)((char *)r + RECORD_TEXTS[i].offset);
         *text = copy(*text, arena);
     }
     if (r->fields.has_labels) {

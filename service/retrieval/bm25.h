@@ -4,8 +4,8 @@
  *
  *   idf          = log2((2N + 2) / (2 df + 1))                    in 2^-20, at least 1
  *   weight       = idf * (k1 + 1)
- *   norm         = k1 * (1 - b + b * length / average length)     in 2^-16
  *                  times the term's weight in the query / TEXT_WEIGHT_ONE
+ *   norm         = k1 * (1 - b + b * length / average length)     in 2^-16
  *   contribution = weight * tf / (tf + norm)                      in 2^-20, at least 1
  * Every division rounds down. With N <= 2^35 chunks, tf <= 65,535, length < 2^20 and k1 <= 10 no
  * product reaches 2^63, and the sum over 256 terms stays below 2^40. Pure. */

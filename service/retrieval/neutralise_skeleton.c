@@ -62,12 +62,6 @@ static void add(struct skeleton *s, int32_t look, size_t owner)
     codes_add(&s->owners, (int32_t)owner);
 }
 
-static bool is_mark(int32_t code)
-{
-    utf8proc_category_t c = utf8proc_category(code);
-    return c >= UTF8PROC_CATEGORY_MN && c <= UTF8PROC_CATEGORY_ME;
-}
-
 static int32_t ascii_look(int32_t code)
 {
     if (code >= 'A' && code <= 'Z') {
@@ -83,7 +77,7 @@ static void add_look(struct skeleton *s, int32_t code, size_t owner)
         add(s, ascii_look(code), owner);
     } else if (code_is_space(code)) {
         add(s, ' ', owner);
-    } else if (!is_mark(code)) {
+    } else if (!code_is_mark(code)) {
         const struct look *look =
             bsearch(&code, LOOKS, sizeof(LOOKS) / sizeof(LOOKS[0]), sizeof(LOOKS[0]), compare);
         for (const char *as = look ? look->as : "\x01"; *as; as++) {

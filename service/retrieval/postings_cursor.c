@@ -7,33 +7,17 @@
 
 enum { VARINT_MAX_BYTES = 4 }; /* 28 bits: a distance and a flag fit */
 
-static uint32_t load32(const char *at)
-{
-    const unsigned char *p = (const unsigned char *)at;
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 /* bits <= 25 */
 static uint32_t unpack(const unsigned char *packed, uint32_t i, uint32_t bits)
 {
     uint32_t bit = i * bits;
-    uint32_t word = load32((const char *)packed + bit / 8);
+    uint32_t word = segment_get_u32((const char *)packed + bit / 8);
     return word >> bit % 8 & ((UINT32_C(1) << bits) - 1);
 }
 
 static bool read_varint(struct slice *rest, uint32_t *ret_value)
 {
-    uint32_t value = 0;
-    for (size_t i = 0; i < VARINT_MAX_BYTES && i < rest->n; i++) {
-        unsigned char byte = (unsigned char)rest->p[i];
-        value |= (uint32_t)(byte & 0x7F) << (7 * i);
-        if (!(byte & 0x80)) {
-            *rest = slice_skip(*rest, i + 1);
-            *ret_value = value;
-            return true;
-        }
-    }
-    return false;
+    return segment_read_varint(rest, VARINT_MAX_BYTES, ret_value);
 }
 
 static const char *entry_of(const struct postings_cursor *c, uint32_t block)
@@ -48,7 +32,7 @@ static const char *head_of(const struct postings_cursor *c, uint32_t block)
 
 static uint32_t last_chunk_of(const struct postings_cursor *c, uint32_t block)
 {
-    return c->n_blocks == 1 ? c->n_chunks - 1 : load32(entry_of(c, block));
+    return c->n_blocks == 1 ? c->n_chunks - 1 : segment_get_u32(entry_of(c, block));
 }
 
 static bool fail(struct postings_cursor *c)
@@ -86,7 +70,7 @@ static bool find_packed(const struct postings_cursor *c, uint32_t block, uint32_
                         struct slice *ret_packed)
 {
     const unsigned char *head = (const unsigned char *)head_of(c, block);
-    size_t at = c->data + (c->n_blocks == 1 ? 0 : load32(entry_of(c, block) + 4));
+    size_t at = c->data + (c->n_blocks == 1 ? 0 : segment_get_u32(entry_of(c, block) + 4));
     if (head[0] > POSTINGS_CHUNK_BITS || head[1] > POSTINGS_TF_BITS || at > c->bytes.n) {
         return false;
     }

@@ -4,22 +4,13 @@
 #include "service/retrieval/postings_format.h"
 #include "service/retrieval/segment_format.h"
 
-static void add_varint(struct dynbuf *out, uint32_t value)
-{
-    while (value >= 0x80) {
-        dynbuf_add_byte(out, (char)((value & 0x7F) | 0x80));
-        value >>= 7;
-    }
-    dynbuf_add_byte(out, (char)value);
-}
-
 static void encode_short(struct dynbuf *out, const struct posting *p, uint32_t n)
 {
     uint32_t next_chunk = 0;
     for (uint32_t i = 0; i < n; i++) {
-        add_varint(out, 2 * (p[i].chunk - next_chunk) + (p[i].tf > 1));
+        segment_add_varint(out, 2 * (p[i].chunk - next_chunk) + (p[i].tf > 1));
         if (p[i].tf > 1) {
-            add_varint(out, p[i].tf - 2);
+            segment_add_varint(out, p[i].tf - 2);
         }
         next_chunk = p[i].chunk + 1;
     }

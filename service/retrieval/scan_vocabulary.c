@@ -4,13 +4,10 @@
  * not, since another word is too near. */
 #include "service/retrieval/scan_compile.h"
 
-static uint32_t hash(struct slice word)
+static uint64_t hash(struct slice word)
 {
-    uint32_t h = 2166136261U;
-    for (size_t i = 0; i < word.n; i++) {
-        h = (h ^ (unsigned char)word.p[i]) * 16777619U;
-    }
-    return h ^ h >> 15;
+    uint64_t h = slice_hash(word);
+    return h ^ h >> 32;
 }
 
 static struct slice word_of(const struct scan_vocabulary *v, unsigned id)

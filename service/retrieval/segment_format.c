@@ -58,10 +58,10 @@ void segment_add_varint(struct dynbuf *out, uint32_t value)
     dynbuf_add(out, (struct slice){bytes, n});
 }
 
-bool segment_read_varint(struct slice *rest, uint32_t *ret_value)
+bool segment_read_varint(struct slice *rest, size_t max_bytes, uint32_t *ret_value)
 {
     uint64_t value = 0;
-    for (size_t i = 0; i < SEGMENT_VARINT_MAX_BYTES && i < rest->n; i++) {
+    for (size_t i = 0; i < max_bytes && i < rest->n; i++) {
         unsigned char byte = (unsigned char)rest->p[i];
         value |= (uint64_t)(byte & 0x7F) << (7 * i);
         if (!(byte & 0x80)) {

@@ -110,8 +110,9 @@ static inline uint64_t segment_get_u64(const char *at)
 
 void segment_put(char *at, uint64_t value, size_t n_bytes);
 
-/* 7 bits a byte, the lowest first; a set top bit says that more follow. */
+/* 7 bits a byte, the lowest first; a set top bit says that more follow. Read: false where the
+ * number has more than max_bytes (at most SEGMENT_VARINT_MAX_BYTES) or does not fit. */
 void segment_add_varint(struct dynbuf *out, uint32_t value);
-bool segment_read_varint(struct slice *rest, uint32_t *ret_value);
+bool segment_read_varint(struct slice *rest, size_t max_bytes, uint32_t *ret_value);
 
 #endif

@@ -4,6 +4,7 @@
  * index that contradicts itself must be refused by name at the start and not crash a search. */
 #include "service/retrieval/segment_index.h"
 
+#include "service/retrieval/store_files.h"
 #include "service/retrieval/text.h"
 
 #include <errno.h>
@@ -52,8 +53,7 @@ static bool check_digest(const struct segment_index *x, const char *path,
 {
     struct digest found;
     digest_of((struct slice){x->map, x->size}, &found);
-    return digest_eq(&found, expected) ||
-           wrong(path, "the file is damaged (its SHA-256 is not the published one)", detail);
+    return store_is_published(path, &found, expected, detail);
 }
 
 static bool read_header(struct segment_index *x, const char *path, struct err_detail *detail)
@@ -211,7 +211,8 @@ static bool take_far(const struct segment_index *x, struct slice *rest, struct s
 {
     uint32_t n = 0;
     struct slice bytes;
-    if (!segment_read_varint(rest, &n) || !take(rest, SEGMENT_PLACE_BYTES, &bytes)) {
+    if (!segment_read_varint(rest, SEGMENT_VARINT_MAX_BYTES, &n) ||
+        !take(rest, SEGMENT_PLACE_BYTES, &bytes)) {
         return false;
     }
     uint64_t place =
@@ -231,8 +232,8 @@ static bool take_record(const struct segment_index *x, struct slice *rest, struc
     }
     const uint32_t size = shape >> SEGMENT_DF_BITS;
     ret->df = shape & ((1u << SEGMENT_DF_BITS) - 1);
-    if ((ret->df == 0 && !segment_read_varint(rest, &ret->df)) || ret->df < 1 ||
-        ret->df > x->header.n_chunks) {
+    if ((ret->df == 0 && !segment_read_varint(rest, SEGMENT_VARINT_MAX_BYTES, &ret->df)) ||
+        ret->df < 1 || ret->df > x->header.n_chunks) {
         return false;
     }
     return size ? take(rest, size, &ret->postings) : take_far(x, rest, &ret->postings);

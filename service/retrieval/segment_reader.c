@@ -45,15 +45,7 @@ static void close_slot(struct segment_slot *s)
 static bool check_file(const char *path, const struct digest *expected, struct err_detail *detail)
 {
     struct digest found;
-    if (!store_digest(path, &found, detail)) {
-        return false;
-    }
-    if (!digest_eq(&found, expected)) {
-        err_detail_set(detail, "%s: the file is damaged (its SHA-256 is not the published one)",
-                       path);
-        return false;
-    }
-    return true;
+    return store_digest(path, &found, detail) && store_is_published(path, &found, expected, detail);
 }
 
 static bool open_all(struct segment_reader *r, const struct segment_paths *paths,
@@ -114,16 +106,6 @@ static sqlite3_stmt *start(struct segment_reader *r, unsigned slot, enum query w
     return s;
 }
 
-/* The row with that key, or NULL; *ret_none tells whether it is just not there. */
-static sqlite3_stmt *find_row(struct segment_reader *r, unsigned slot, enum query which,
-                              uint64_t key, bool *ret_none)
-{
-    sqlite3_stmt *s = start(r, slot, which, key);
-    int result = sqlite3_step(s);
-    *ret_none = result == SQLITE_DONE;
-    return result == SQLITE_ROW ? s : NULL;
-}
-
 struct segment_term segment_term_of(struct slice text)
 {
     return (struct segment_term){text, segment_hash(text)};
@@ -132,9 +114,8 @@ struct segment_term segment_term_of(struct slice text)
 enum err segment_text(struct segment_reader *r, unsigned slot, uint32_t chunk,
                       struct slice *ret_text)
 {
-    bool none = false;
-    sqlite3_stmt *row = find_row(r, slot, READ_TEXT, chunk, &none);
-    *ret_text = row ? segment_sqlite_bytes(row, 0) : SLICE_NONE;
+    sqlite3_stmt *row = start(r, slot, READ_TEXT, chunk);
+    *ret_text = sqlite3_step(row) == SQLITE_ROW ? segment_sqlite_bytes(row, 0) : SLICE_NONE;
     return ret_text->p ? ERR_OK : ERR_INTERNAL;
 }
 

@@ -172,6 +172,17 @@ static void add_to_hasher(void *arg, struct slice bytes)
     hasher_bytes(arg, bytes);
 }
 
+bool store_is_published(const char *path, const struct digest *found,
+                        const struct digest *published, struct err_detail *detail)
+{
+    if (!digest_eq(found, published)) {
+        err_detail_set(detail, "%s: the file is damaged (its SHA-256 is not the published one)",
+                       path);
+        return false;
+    }
+    return true;
+}
+
 bool store_digest(const char *path, struct digest *ret_digest, struct err_detail *detail)
 {
     struct hasher h;

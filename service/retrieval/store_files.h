@@ -32,6 +32,10 @@ bool store_sync_parent(const char *path, struct err_detail *detail);
 /* Appends the whole file; one larger than out's ceiling is an error. */
 bool store_read(const char *path, struct dynbuf *out, struct err_detail *detail);
 
+/* Whether a file's SHA-256 is the published one. */
+bool store_is_published(const char *path, const struct digest *found,
+                        const struct digest *published, struct err_detail *detail);
+
 /* SHA-256 of the whole file. */
 bool store_digest(const char *path, struct digest *ret_digest, struct err_detail *detail);
 

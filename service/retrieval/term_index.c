@@ -11,13 +11,10 @@
 
 enum { FIRST_SLOTS = 1024 };
 
-/* FNV-1a, folded: the low bits choose the slot. */
+/* Folded: the low bits choose the slot. */
 static uint32_t slot_hash(struct slice term)
 {
-    uint64_t h = 0xCBF29CE484222325u;
-    for (size_t i = 0; i < term.n; i++) {
-        h = (h ^ (unsigned char)term.p[i]) * 0x100000001B3u;
-    }
+    uint64_t h = slice_hash(term);
     return (uint32_t)(h ^ h >> 32);
 }
 

@@ -220,6 +220,15 @@ void text_normalise(struct codes *c, struct slice utf8, enum normal_form form)
     c->n = n > 0 ? (size_t)n : 0;
 }
 
+bool code_is_mark(int32_t code)
+{
+    if (code < 0x80) {
+        return false;
+    }
+    utf8proc_category_t c = utf8proc_category(code);
+    return c >= UTF8PROC_CATEGORY_MN && c <= UTF8PROC_CATEGORY_ME;
+}
+
 bool code_is_space(int32_t code)
 {
     return (code >= 0x09 && code <= 0x0D) || code == 0x20 || code == 0x85 || code == 0xA0 ||

@@ -26,6 +26,9 @@ void codes_done(struct codes *c);
 /* Replaces what c holds by the normal form of `utf8` (ill-formed parts as U+FFFD). */
 void text_normalise(struct codes *c, struct slice utf8, enum normal_form form);
 
+/* A combining mark: Mn, Mc, Me. */
+bool code_is_mark(int32_t code);
+
 /* White_Space of the Unicode character database. */
 bool code_is_space(int32_t code);
 

@@ -13,15 +13,6 @@ enum {
     BLOCK_BYTES = 16384, /* analysed at a time, to bound the buffer of code points */
 };
 
-static bool is_mark(int32_t code)
-{
-    if (code < 0x80) {
-        return false;
-    }
-    utf8proc_category_t c = utf8proc_category(code);
-    return c >= UTF8PROC_CATEGORY_MN && c <= UTF8PROC_CATEGORY_ME;
-}
-
 static bool is_ascii_word(int32_t code)
 {
     return (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z') ||
@@ -192,7 +183,7 @@ static size_t compound_end(const struct text_scan *s, size_t from)
     size_t n = s->codes->n;
     size_t end = word_end(s, from, n);
     while (end + 1 < n && is_connector(codes[end]) && is_spaced_word(codes[end + 1]) &&
-           !is_mark(codes[end + 1])) {
+           !code_is_mark(codes[end + 1])) {
         end = word_end(s, end + 1, n);
     }
     return end;
@@ -222,7 +213,7 @@ static bool is_prefix(const struct text_scan *s, size_t at)
 {
     const int32_t *codes = codes_of(s);
     return codes[at] == '.' && at + 1 < s->codes->n && is_spaced_word(codes[at + 1]) &&
-           !is_mark(codes[at + 1]) && (at == 0 || code_is_space(codes[at - 1]));
+           !code_is_mark(codes[at + 1]) && (at == 0 || code_is_space(codes[at - 1]));
 }
 
 /* Signs that tell names apart: C and C++, R&D and RD, 1.5 and 15. */
@@ -290,7 +281,7 @@ static void scan_block(struct text_scan *s, struct slice block)
         int32_t code = codes_of(s)[at];
         if (in_unspaced_run(s, at)) {
             at = scan_unspaced(s, at);
-        } else if (is_prefix(s, at) || (is_spaced_word(code) && !is_mark(code))) {
+        } else if (is_prefix(s, at) || (is_spaced_word(code) && !code_is_mark(code))) {
             at = scan_token(s, at);
         } else {
             at++;

@@ -3,7 +3,7 @@
 #ifndef TESTS_BENCH_ENGINES_DRAW_H
 #define TESTS_BENCH_ENGINES_DRAW_H
 
-#include <stdint.h>
+#include "tests/splitmix.h"
 
 struct draw {
     uint64_t state;
@@ -11,10 +11,7 @@ struct draw {
 
 static inline uint64_t draw_next(struct draw *d)
 {
-    uint64_t x = d->state += 0x9E3779B97F4A7C15u;
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-    return x ^ x >> 31;
+    return splitmix(&d->state);
 }
 
 /* 0 .. n-1 */

@@ -3,21 +3,18 @@
 #ifndef TESTS_WHOLE_DRAW_H
 #define TESTS_WHOLE_DRAW_H
 
+#include "tests/splitmix.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct draw {
     uint64_t state;
 };
 
-/* splitmix64 (public domain, S. Vigna): good from any seed, also from neighbours. */
 static inline uint64_t draw_bits(struct draw *d)
 {
-    uint64_t z = d->state += 0x9E3779B97F4A7C15u;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return z ^ z >> 31;
+    return splitmix(&d->state);
 }
 
 /* 0 .. n-1 */

@@ -6,6 +6,7 @@
 #define TEST_HOSTILE_TEXT_H
 
 #include "service/base/utf8.h"
+#include "tests/splitmix.h"
 
 #include <stdio.h>
 
@@ -17,13 +18,9 @@ struct author {
     size_t n_tags; /* all those seen; the newest are kept */
 };
 
-/* splitmix64 (Steele, Lea, Flood 2014) */
 static uint64_t draw(struct author *a)
 {
-    uint64_t z = a->state += 0x9E3779B97F4A7C15U;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9U;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBU;
-    return z ^ z >> 31;
+    return splitmix(&a->state);
 }
 
 static size_t below(struct author *a, size_t n)

@@ -464,15 +464,15 @@ Test(segment_index, numbers_are_read_back)
         dynbuf_init(&b, 8);
         segment_add_varint(&b, numbers[i]);
         struct slice rest = dynbuf_get(&b), cut = {rest.p, rest.n - 1};
-        cr_assert(segment_read_varint(&rest, &value));
+        cr_assert(segment_read_varint(&rest, SEGMENT_VARINT_MAX_BYTES, &value));
         cr_assert_eq(value, numbers[i]);
         cr_assert_eq(rest.n, 0);
-        cr_assert(!segment_read_varint(&cut, &value), "cut short");
+        cr_assert(!segment_read_varint(&cut, SEGMENT_VARINT_MAX_BYTES, &value), "cut short");
         dynbuf_done(&b);
     }
     uint32_t value = 0;
     struct slice large = SLICE_LIT("\xFF\xFF\xFF\xFF\x1F"),
                  endless = SLICE_LIT("\x80\x80\x80\x80\x80\x01");
-    cr_assert(!segment_read_varint(&large, &value), "above 32 bits");
-    cr_assert(!segment_read_varint(&endless, &value));
+    cr_assert(!segment_read_varint(&large, SEGMENT_VARINT_MAX_BYTES, &value), "above 32 bits");
+    cr_assert(!segment_read_varint(&endless, SEGMENT_VARINT_MAX_BYTES, &value));
 }
