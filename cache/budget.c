@@ -37,10 +37,11 @@ struct line {
     struct digest key;
 };
 
-struct budget *budget_new(const struct budget_rules *rules)
+struct budget *budget_new(const struct budget_rules *rules, const struct budget_options *options)
 {
     struct budget *b = mem_alloc(sizeof(*b));
     pthread_mutex_init(&b->lock, NULL);
+    (void)options;
     b->rules = rules;
     lru_init(&b->counters);
     lru_init(&b->memories);
@@ -222,9 +223,10 @@ static void decide(struct budget *b, const struct budget_charge *c, struct budge
     verdict->charged = true;
 }
 
-void budget_take(struct budget *b, const struct budget_charge *charge,
+void budget_take(struct budget *b, struct redis_loop *redis, const struct budget_charge *charge,
                  struct budget_verdict *ret_verdict, struct op *op)
 {
+    (void)redis;
     op_start(op, NULL, NULL);
     *ret_verdict = (struct budget_verdict){0};
     pthread_mutex_lock(&b->lock);
@@ -243,8 +245,11 @@ static void refund_counter(struct counter *counter, const struct budget_rule *ru
     }
 }
 
-void budget_refund(struct budget *b, const struct budget_charge *charge)
+void budget_refund(struct budget *b, struct redis_loop *redis, const struct budget_charge *charge,
+                   const struct budget_verdict *verdict)
 {
+    (void)redis;
+    (void)verdict;
     pthread_mutex_lock(&b->lock);
     struct digest call = memory_key(charge);
     struct memory *memory = find_memory(b, &call, charge->now_unix_ms);

@@ -69,26 +69,10 @@ void cache_free(struct cache *c)
     free(c);
 }
 
-void cache_get(struct cache *c, const struct cache_key *key, const struct cache_value **ret_value,
-               struct op *op)
+static struct entry *entry_of(const struct cache_value *v)
 {
-    op_start(op, NULL, NULL);
-    pthread_mutex_lock(&c->lock);
-    struct entry *e = (struct entry *)lru_find(&c->table, &key->value);
-    if (e) {
-        atomic_fetch_add(&e->refs, 1);
-    }
-    pthread_mutex_unlock(&c->lock);
-    *ret_value = e ? &e->value : NULL;
-    op_done(op, ERR_OK);
-}
-
-void cache_release(const struct cache_value *v)
-{
-    if (v) {
-        char *value = (char *)(uintptr_t)v;
-        entry_unref((struct entry *)(void *)(value - offsetof(struct entry, value)));
-    }
+    char *value = (char *)(uintptr_t)v;
+    return (struct entry *)(void *)(value - offsetof(struct entry, value));
 }
 
 static struct slice copy_to(char *at, struct slice bytes)
@@ -99,35 +83,67 @@ static struct slice copy_to(char *at, struct slice bytes)
     return (struct slice){at, bytes.n};
 }
 
-static struct entry *entry_new(const struct cache_key *key, const struct cache_value *value)
+const struct cache_value *cache_value_new(const struct cache_key *key, struct slice body,
+                                          struct slice note, bool is_empty_outcome)
 {
-    struct entry *e = mem_alloc(sizeof(*e) + value->body.n + value->note.n);
+    struct entry *e = mem_alloc(sizeof(*e) + body.n + note.n);
     e->lru.key = key->value;
-    e->value.body = copy_to(e->bytes, value->body);
-    e->value.note = copy_to(e->bytes + value->body.n, value->note);
-    e->value.is_empty_outcome = value->is_empty_outcome;
-    e->refs = 1;
-    return e;
+    e->value.key = *key;
+    e->value.body = copy_to(e->bytes, body);
+    e->value.note = copy_to(e->bytes + body.n, note);
+    e->value.is_empty_outcome = is_empty_outcome;
+    atomic_init(&e->refs, 1);
+    return &e->value;
 }
 
-void cache_put(struct cache *c, const struct cache_key *key, const struct cache_value *value)
+const struct cache_value *cache_value_ref(const struct cache_value *v)
 {
-    if (sizeof(struct entry) + value->body.n + value->note.n > c->max_bytes) {
-        return;
+    atomic_fetch_add(&entry_of(v)->refs, 1);
+    return v;
+}
+
+void cache_release(const struct cache_value *v)
+{
+    if (v) {
+        entry_unref(entry_of(v));
     }
-    struct entry *e = entry_new(key, value);
+}
+
+const struct cache_value *cache_get(struct cache *c, const struct cache_key *key)
+{
     pthread_mutex_lock(&c->lock);
-    if (lru_find(&c->table, &key->value)) {
-        entry_unref(e);
-    } else {
-        while (c->bytes + entry_size(e) > c->max_bytes) {
-            drop(c, (struct entry *)lru_oldest(&c->table));
-            c->evicted++;
-        }
+    struct entry *e = (struct entry *)lru_find(&c->table, &key->value);
+    const struct cache_value *v = e ? cache_value_ref(&e->value) : NULL;
+    pthread_mutex_unlock(&c->lock);
+    return v;
+}
+
+static void make_room(struct cache *c, size_t size)
+{
+    while (c->bytes + size > c->max_bytes) {
+        drop(c, (struct entry *)lru_oldest(&c->table));
+        c->evicted++;
+    }
+}
+
+const struct cache_value *cache_put(struct cache *c, const struct cache_value *v)
+{
+    struct entry *e = entry_of(v);
+    if (entry_size(e) > c->max_bytes) {
+        return cache_value_ref(v);
+    }
+    pthread_mutex_lock(&c->lock);
+    struct entry *held = (struct entry *)lru_find(&c->table, &v->key.value);
+    if (!held) {
+        make_room(c, entry_size(e));
         lru_add(&c->table, &e->lru);
         c->bytes += entry_size(e);
+        cache_value_ref(v);
+        held = e;
     }
+    const struct cache_value *kept = cache_value_ref(&held->value);
     pthread_mutex_unlock(&c->lock);
+    return kept;
 }
 
 void cache_stats(struct cache *c, struct cache_stats *ret_stats)

@@ -2,35 +2,40 @@
 /* cache: answers by what they answer, shared by every loop of the process.
  *
  * Thread:    any.      Blocking: never beyond one short mutex.
- * Ownership: values are copied in; a hit is a reference the caller gives back.
+ * Ownership: a value lives while anybody holds a reference, the cache included.
  * Ceiling:   max_bytes of values and their bookkeeping; the least recently used go first.
  * Failure:   none: what cannot be kept is a later miss. */
 #ifndef CACHE_CACHE_H
 #define CACHE_CACHE_H
 
 #include "cache/key.h"
-#include "service/base/op.h"
 
 struct cache; /* opaque */
 
-/* One stored answer, immutable and reference-counted. */
+/* One answer, immutable and reference-counted, in a cache or not. */
 struct cache_value {
+    struct cache_key key;
     struct slice body;
     struct slice note;     /* what the audit says of the answer; never sent */
     bool is_empty_outcome; /* the `empty` outcome: cached like any answer */
 };
 
+/* A copy of these parts with one reference. note may be SLICE_NONE. */
+const struct cache_value *cache_value_new(const struct cache_key *key, struct slice body,
+                                          struct slice note, bool is_empty_outcome);
+const struct cache_value *cache_value_ref(const struct cache_value *v);
+void cache_release(const struct cache_value *v); /* NULL is fine */
+
 /* max_bytes 0: keeps nothing. */
 struct cache *cache_new(size_t max_bytes);
 void cache_free(struct cache *c);
 
-/* Looks key up; op is done with ERR_OK and *ret_value set: a hit to release, or NULL: a miss. */
-void cache_get(struct cache *c, const struct cache_key *key, const struct cache_value **ret_value,
-               struct op *op);
-void cache_release(const struct cache_value *v);
+/* A hit to release, or NULL. */
+const struct cache_value *cache_get(struct cache *c, const struct cache_key *key);
 
-/* Copies value. First writer wins: where the key is held already, that value stays. */
-void cache_put(struct cache *c, const struct cache_key *key, const struct cache_value *value);
+/* Keeps v. First writer wins: where its key is held already, that value stays. The value that is
+ * kept, or v where it has no room: a reference to release. */
+const struct cache_value *cache_put(struct cache *c, const struct cache_value *v);
 
 struct cache_stats {
     uint64_t entries, bytes, evicted;

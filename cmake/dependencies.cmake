@@ -11,6 +11,7 @@ pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(XML REQUIRED IMPORTED_TARGET libxml-2.0)
 pkg_check_modules(JWT REQUIRED IMPORTED_TARGET libjwt)
 pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
+pkg_check_modules(HIREDIS REQUIRED IMPORTED_TARGET hiredis)
 
 # These two ship no pkg-config file that names the header's folder.
 find_library(STEMMER_LIBRARY stemmer REQUIRED)

@@ -23,6 +23,8 @@ enum err_kind {
     X(ERR_INVALID_INPUT, "invalid_input", INVALID_INPUT, 400, "the arguments are not valid")       \
     X(ERR_BUDGET_SPENT, "budget_spent", RETRYABLE, 429,                                            \
       "the budget is spent; wait retry_after_ms and call again")                                   \
+    X(ERR_BUDGET_DOWN, "budget_down", RETRYABLE, 503,                                              \
+      "the budget cannot be checked just now; wait retry_after_ms and call again")                 \
     X(ERR_BUSY, "busy", RETRYABLE, 503, "the server is busy; wait retry_after_ms and call again")  \
     X(ERR_DEADLINE, "deadline", RETRYABLE, 503,                                                    \
       "the search took too long; wait retry_after_ms and call again")                              \

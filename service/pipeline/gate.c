@@ -124,7 +124,7 @@ static void make_budget(struct gate *g)
                                             .subject = rule_of(&c->budget_subject),
                                             .named = g->budget_named,
                                             .n_named = c->n_budgets};
-    g->budget = budget_new(&g->budget_rules);
+    g->budget = budget_new(&g->budget_rules, NULL);
 }
 
 static bool open_audit(struct gate *g, struct err_detail *detail)

@@ -14,6 +14,7 @@ static int64_t retry_after_ms(const struct request *r)
     case ERR_BUDGET_SPENT: return r->verdict.retry_after_ms;
     case ERR_BUSY: return 500;
     case ERR_DEADLINE: return 1000;
+    case ERR_BUDGET_DOWN:
     case ERR_BACKEND_DOWN: return 2000;
     case ERR_KEYS_DOWN: return 5000;
     case ERR_OK:

@@ -20,7 +20,7 @@ static const struct step STEPS[] = {
     {"scope", scope_begin, NULL},            /* the filter's view of one published version */
     {"arguments", arguments_begin, NULL},    /* canonical request; names only what is visible */
     {"direct", direct_begin, NULL},          /* lists, prompts, handshakes: answered here */
-    {"cache", cache_begin, cache_finish},    /* a hit is free */
+    {"cache", cache_begin, NULL},            /* a hit is free */
     {"budget", budget_begin, budget_finish}, /* tenant, subject, tool: all or none */
     {"retrieve", retrieve_begin, retrieve_finish}, /* every leg, over permitted partitions only */
     {"recheck", recheck_begin, NULL},              /* each hit against the filter once more */
@@ -54,7 +54,6 @@ struct budget_charge request_charge(struct request *r)
 static void cancel_operations(struct request *r)
 {
     op_cancel(&r->keys_op);
-    op_cancel(&r->cache_op);
     op_cancel(&r->budget_op);
     op_cancel(&r->retrieve_op);
     op_cancel(&r->answer_op);
@@ -68,7 +67,7 @@ static void give_back(struct request *r)
     enum err_kind kind = err_kind(r->failure);
     if (r->verdict.charged && (kind == ERR_KIND_RETRYABLE || kind == ERR_KIND_PERMANENT)) {
         struct budget_charge charge = request_charge(r);
-        budget_refund(r->gate->budget, &charge);
+        budget_refund(r->gate->budget, NULL, &charge, &r->verdict);
         r->verdict.charged = false;
         atomic_fetch_add(&r->gate->metrics.refunded, 1);
     }
@@ -188,11 +187,6 @@ static void on_keys_done(struct op *op)
     on_op_done((struct request *)(void *)((char *)op - offsetof(struct request, keys_op)));
 }
 
-static void on_cache_done(struct op *op)
-{
-    on_op_done((struct request *)(void *)((char *)op - offsetof(struct request, cache_op)));
-}
-
 static void on_budget_done(struct op *op)
 {
     on_op_done((struct request *)(void *)((char *)op - offsetof(struct request, budget_op)));
@@ -226,7 +220,6 @@ struct request *request_new(struct gate *g, struct loop *l, const struct request
     r->access = gate_access_rules(g);
     r->deadline.on_expired = on_deadline;
     r->keys_op.on_done = on_keys_done;
-    r->cache_op.on_done = on_cache_done;
     r->budget_op.on_done = on_budget_done;
     r->retrieve_op.on_done = on_retrieve_done;
     r->answer_op.on_done = on_answer_done;

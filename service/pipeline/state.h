@@ -100,7 +100,7 @@ struct request {
     /* cache, budget, retrieve */
     struct cache_key key;
     const struct cache_value *cached;
-    struct op cache_op, budget_op, retrieve_op;
+    struct op budget_op, retrieve_op;
     struct budget_verdict verdict;
     struct hits *hits;
 

@@ -55,7 +55,8 @@ enum step_result answer_finish(struct request *r)
     struct slice answer = dynbuf_get(&r->answered.answer);
     r->note = r->answered.note.failed ? SLICE_NONE : dynbuf_get(&r->answered.note);
     bool is_empty = r->tool == TOOL_SEARCH && r->n_ranked == 0;
-    const struct cache_value value = {answer, r->note, is_empty};
-    cache_put(r->gate->cache, &r->key, &value);
+    const struct cache_value *value = cache_value_new(&r->key, answer, r->note, is_empty);
+    cache_release(cache_put(r->gate->cache, value));
+    cache_release(value);
     return respond_outcome(r, answer, is_empty);
 }

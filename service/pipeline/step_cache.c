@@ -14,13 +14,7 @@ enum step_result cache_begin(struct request *r)
         .canonical_request = r->canonical,
     };
     cache_key_make(&parts, &r->key);
-    request_await(r);
-    cache_get(r->gate->cache, &r->key, &r->cached, &r->cache_op);
-    return STEP_WAIT;
-}
-
-enum step_result cache_finish(struct request *r)
-{
+    r->cached = cache_get(r->gate->cache, &r->key);
     struct metrics *m = &r->gate->metrics;
     atomic_fetch_add(r->cached ? &m->cache_hits : &m->cache_misses, 1);
     if (!r->cached) {

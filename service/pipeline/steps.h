@@ -24,7 +24,6 @@ enum step_result scope_begin(struct request *r);
 enum step_result arguments_begin(struct request *r);
 enum step_result direct_begin(struct request *r);
 enum step_result cache_begin(struct request *r);
-enum step_result cache_finish(struct request *r);
 enum step_result budget_begin(struct request *r);
 enum step_result budget_finish(struct request *r);
 enum step_result retrieve_begin(struct request *r);

@@ -54,8 +54,7 @@ static bool read_cache(struct cache *c, unsigned n, const struct cache_value **r
 {
     char room[BODY_MAX_BYTES];
     struct cache_key key = key_of(n);
-    struct op op = {.on_done = on_done};
-    cache_get(c, &key, ret_held, &op);
+    *ret_held = cache_get(c, &key);
     CHECK(!*ret_held || slice_eq((*ret_held)->body, body_of(n, room)));
     return *ret_held != NULL;
 }
@@ -64,8 +63,10 @@ static void write_cache(struct cache *c, unsigned n)
 {
     char room[BODY_MAX_BYTES];
     struct cache_key key = key_of(n);
-    const struct cache_value value = {.body = body_of(n, room), .note = SLICE_LIT("[]")};
-    cache_put(c, &key, &value);
+    const struct cache_value *value =
+        cache_value_new(&key, body_of(n, room), SLICE_LIT("[]"), false);
+    cache_release(cache_put(c, value));
+    cache_release(value);
 }
 
 /* Each value read is held until the next one was. */
@@ -97,10 +98,10 @@ static bool charge(struct budget *b, unsigned call, bool give_back)
     const struct budget_charge c = {SLICE_LIT("acme"), &subject, "search_kb", &key, NOW_MS};
     struct budget_verdict verdict;
     struct op op = {.on_done = on_done};
-    budget_take(b, &c, &verdict, &op);
+    budget_take(b, NULL, &c, &verdict, &op);
     CHECK((op.result == ERR_BUDGET_SPENT) == (verdict.budget != NULL));
     if (verdict.charged && give_back) {
-        budget_refund(b, &c);
+        budget_refund(b, NULL, &c, &verdict);
     }
     return verdict.charged;
 }
@@ -130,7 +131,7 @@ static void *run(void *arg)
 int main(void)
 {
     const struct budget_rules rules = {.tenant = {.per_minute = 60, .burst = LIMIT}};
-    struct shared shared = {.cache = cache_new(CACHE_BYTES), .budget = budget_new(&rules)};
+    struct shared shared = {.cache = cache_new(CACHE_BYTES), .budget = budget_new(&rules, NULL)};
     struct user users[N_THREADS] = {{0}};
     struct user sum = {0};
     pthread_barrier_init(&shared.together, NULL, N_THREADS);

@@ -38,7 +38,7 @@ static struct budget_verdict take(struct budget *b, const struct caller *who, ui
     struct budget_charge charge = {who->tenant, &who->subject, "search_kb", &key, now_ms};
     struct budget_verdict verdict;
     struct op op = {.on_done = on_done};
-    budget_take(b, &charge, &verdict, &op);
+    budget_take(b, NULL, &charge, &verdict, &op);
     *ret_result = op.result;
     return verdict;
 }
@@ -54,13 +54,14 @@ static void refund(struct budget *b, const struct caller *who, uint64_t call, in
 {
     struct cache_key key = call_key(call);
     struct budget_charge charge = {who->tenant, &who->subject, "search_kb", &key, now_ms};
-    budget_refund(b, &charge);
+    struct budget_verdict verdict = {.charged = true, .in_process = true};
+    budget_refund(b, NULL, &charge, &verdict);
 }
 
 Test(budget, minute_lets_the_burst_and_the_rate_pass)
 {
     const struct budget_rules rules = {.tenant = {120, 20, 0}};
-    struct budget *b = budget_new(&rules);
+    struct budget *b = budget_new(&rules, NULL);
     struct caller who = caller_of("acme", "ann");
     for (int minute = 0; minute < 4; minute++) {
         int passed = 0;
@@ -77,7 +78,7 @@ Test(budget, minute_lets_the_burst_and_the_rate_pass)
 Test(budget, names_the_budget_and_the_exact_wait)
 {
     const struct budget_rules rules = {.tenant = {60, 2, 0}};
-    struct budget *b = budget_new(&rules);
+    struct budget *b = budget_new(&rules, NULL);
     struct caller who = caller_of("acme", "ann");
     cr_assert(passes(b, &who, 1, NOON_MS));
     cr_assert(passes(b, &who, 2, NOON_MS));
@@ -95,7 +96,7 @@ Test(budget, names_the_budget_and_the_exact_wait)
 Test(budget, day_ends_at_midnight_utc)
 {
     const struct budget_rules rules = {.subject = {0, 0, 3}};
-    struct budget *b = budget_new(&rules);
+    struct budget *b = budget_new(&rules, NULL);
     struct caller ann = caller_of("acme", "ann"), bob = caller_of("acme", "bob");
     for (uint64_t i = 0; i < 3; i++) {
         cr_assert(passes(b, &ann, i, NOON_MS));
@@ -113,7 +114,7 @@ Test(budget, day_ends_at_midnight_utc)
 Test(budget, charges_all_or_none)
 {
     const struct budget_rules rules = {.tenant = {60, 10, 0}, .subject = {60, 1, 0}};
-    struct budget *b = budget_new(&rules);
+    struct budget *b = budget_new(&rules, NULL);
     struct caller ann = caller_of("acme", "ann");
     cr_assert(passes(b, &ann, 0, NOON_MS));
     for (uint64_t i = 1; i < 50; i++) {
@@ -135,7 +136,7 @@ Test(budget, charges_all_or_none)
 Test(budget, charges_the_same_call_once_for_ten_minutes)
 {
     const struct budget_rules rules = {.subject = {0, 0, 2}};
-    struct budget *b = budget_new(&rules);
+    struct budget *b = budget_new(&rules, NULL);
     struct caller ann = caller_of("acme", "ann");
     enum err result;
     cr_assert(take(b, &ann, 1, NOON_MS, &result).charged);
@@ -152,7 +153,7 @@ Test(budget, charges_the_same_call_once_for_ten_minutes)
 Test(budget, gives_a_charge_back_once)
 {
     const struct budget_rules rules = {.tenant = {60, 1, 1}};
-    struct budget *b = budget_new(&rules);
+    struct budget *b = budget_new(&rules, NULL);
     struct caller ann = caller_of("acme", "ann");
     cr_assert(passes(b, &ann, 1, NOON_MS));
     refund(b, &ann, 7, NOON_MS); /* never charged: gives nothing */
@@ -168,7 +169,7 @@ Test(budget, tool_has_no_limit_unless_named)
 {
     const struct budget_named named = {SLICE_LIT("acme"), SLICE_LIT("search_kb"), {60, 1, 0}};
     const struct budget_rules rules = {.named = &named, .n_named = 1};
-    struct budget *b = budget_new(&rules);
+    struct budget *b = budget_new(&rules, NULL);
     struct caller acme = caller_of("acme", "ann"), globex = caller_of("globex", "ann");
     cr_assert(passes(b, &acme, 1, NOON_MS));
     enum err result;
@@ -183,7 +184,7 @@ Test(budget, never_passes_more_than_the_limit_at_any_pace)
 {
     const struct budget_rules rules = {.tenant = {120, 20, 0}};
     for (int64_t step = 1; step < 2000; step += 37) {
-        struct budget *b = budget_new(&rules);
+        struct budget *b = budget_new(&rules, NULL);
         struct caller who = caller_of("acme", "ann");
         int64_t passed = 0, elapsed = 0;
         for (uint64_t i = 0; i < 300; i++, elapsed += step) {

@@ -253,7 +253,7 @@ static inline void fixture_open(struct fixture *f)
     f->gate.tokens = token_cache_new(16);
     f->gate.cache = cache_new(1 << 20);
     f->gate.budget_rules = (struct budget_rules){.tenant = {60, 5, 0}, .subject = {60, 5, 0}};
-    f->gate.budget = budget_new(&f->gate.budget_rules);
+    f->gate.budget = budget_new(&f->gate.budget_rules, NULL);
     f->loop = loop_new();
     fixture_mint(f, "\"sub\":\"ann\",\"tid\":\"T1\",\"scope\":\"kb:read\"");
 }
