@@ -46,3 +46,18 @@ function(kb_library name folder)
         endif()
     endforeach()
 endfunction()
+
+# kb_embed(TARGET FILE …): the bytes of each FILE, as `const char NAME_EXT[]` with a NUL behind them (budget_take.lua:
+# budget_take_lua). A header of the target's folder declares them. Made when CMake runs, which a changed FILE causes.
+function(kb_embed target)
+    foreach(file IN LISTS ARGN)
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${file}")
+        get_filename_component(name "${file}" NAME)
+        string(MAKE_C_IDENTIFIER "${name}" name)
+        file(READ "${CMAKE_SOURCE_DIR}/${file}" bytes HEX)
+        string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+        set(output "${CMAKE_BINARY_DIR}/embedded/${name}.c")
+        file(CONFIGURE OUTPUT "${output}" CONTENT "extern const char ${name}[];\nconst char ${name}[] = {${bytes}0};\n")
+        target_sources(${target} PRIVATE "${output}")
+    endforeach()
+endfunction()
