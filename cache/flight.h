@@ -18,7 +18,7 @@ struct flights; /* opaque: the flights of a process */
 struct seat;    /* opaque: one request's place in one of them */
 
 struct flights *flights_new(void);
-void flights_free(struct flights *f); /* no seat is taken any more */
+void flights_free(struct flights *f); /* no seat is taken any more; NULL is fine */
 
 /* How boarding ended. */
 struct boarding {
@@ -26,9 +26,13 @@ struct boarding {
     const struct cache_value *value; /* ERR_OK and not leads: the answer, to release */
 };
 
-/* Takes a seat. op is done, perhaps at once, with ERR_OK and *ret_boarding set, or with the error
- * the leader failed with. op_cancel(op) while waiting is the same as seat_leave. *ret_seat is set
- * at once and the caller's to give to exactly one of seat_land, seat_fail, seat_leave. */
+/* Takes a seat. op is done, at once for who leads at once, with ERR_OK and *ret_boarding set, or
+ * with the error the leader failed with. *ret_seat is set at once, before op is done. The seat is
+ * the caller's to give back once: a leader to one of seat_land, seat_fail and seat_leave, everybody
+ * else to seat_leave, also after the answer came. op_cancel(op) gives up the place, not the seat:
+ * seat_leave is still due, at once or later. seat_leave cancels op, so either order is right.
+ * ret_boarding is borrowed until op is done or cancelled. l runs until its seats were given back,
+ * and then what was posted to it; f outlives that. */
 void flight_board(struct flights *f, struct loop *l, const struct cache_key *key,
                   struct seat **ret_seat, struct boarding *ret_boarding, struct op *op);
 
@@ -38,8 +42,8 @@ void seat_land(struct seat *s, const struct cache_value *value);
 /* For a leader: everybody's boarding ends with error. Frees the seat. */
 void seat_fail(struct seat *s, enum err error);
 
-/* For anybody, at any time: a leader hands over to the longest waiting, a waiter goes. Frees the
- * seat. NULL is fine. */
+/* For anybody, at any time: a leader hands over to the longest waiting, a waiter goes, whoever got
+ * an answer only gives the seat back. Frees the seat. NULL is fine. */
 void seat_leave(struct seat *s);
 
 struct flight_stats {
