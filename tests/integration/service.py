@@ -123,21 +123,25 @@ def make_keys(home: Path) -> None:
 
 
 class Service:
-    """A folder with everything `kbgate serve` needs. Not started yet."""
+    """A folder with everything `kbgate serve` needs. Not started yet. With `like`, its keys and policy are those of
+    that service."""
 
-    def __init__(self, home: Path, store: Path | None = None, policy: str | None = None, config: str = "", budgets: str = BUDGETS):
+    def __init__(self, home: Path, store: Path | None = None, policy: str | None = None, config: str = "", budgets: str = BUDGETS,
+                 like: "Service | None" = None):
         self.home = home
         self.store = store or home / "store"
         self.process = None
         self.url = self.admin = ""
         home.mkdir(parents=True, exist_ok=True)
-        make_keys(home)
-        (home / "policy.yaml").write_text(policy or POLICY.format(issuer=ISSUER, resource=RESOURCE))
+        if like is None:
+            make_keys(home)
+            (home / "policy.yaml").write_text(policy or POLICY.format(issuer=ISSUER, resource=RESOURCE))
+        shared = f"{like.home}/" if like else ""
         self.config = home / "kbgate.yaml"
         self.config.write_text(
             'listen: "127.0.0.1:0"\nadmin_listen: "127.0.0.1:0"\n'
-            f'public_url: "{RESOURCE}"\npolicy_file: policy.yaml\nstore: "{self.store}"\n'
-            "fence_key_file: fence.key\naudit_key_file: audit.key\ntoken_key_file: token.pem\n"
+            f'public_url: "{RESOURCE}"\npolicy_file: {shared}policy.yaml\nstore: "{self.store}"\n'
+            f"fence_key_file: {shared}fence.key\naudit_key_file: {shared}audit.key\ntoken_key_file: {shared}token.pem\n"
             f'audit_file: "{home / "audit.jsonl"}"\n'
             "threads: 2\nworkers: 2\n" + config + budgets
         )
