@@ -4,5 +4,6 @@
 #define CACHE_SCRIPTS_H
 
 extern const char budget_take_lua[], budget_refund_lua[];
+extern const char shared_find_lua[], shared_release_lua[];
 
 #endif

@@ -7,16 +7,16 @@
  * after 10, 20, 40 … ms with jitter for at most the lock's life, then works alone. Whatever Redis
  * does, a call goes on: no error of it is ever the caller's.
  * Thread:    any; a find or a keep belongs to its loop.     Blocking: never.
+ * Ownership: outlives every redis_loop it was used with.
  * Ceiling:   SHARED_VALUE_MAX_BYTES; larger answers stay in the process. */
 #ifndef CACHE_SHARED_CACHE_H
 #define CACHE_SHARED_CACHE_H
 
-#include "cache/cache.h"
+#include "cache/shared_value.h"
 #include "service/base/op.h"
 #include "service/loop/redis_loop.h"
 
 enum {
-    SHARED_VALUE_MAX_BYTES = 256 * 1024, /* with its head */
     SHARED_PREFIX_MAX_BYTES = 64,
     SHARED_TOKEN_CHARS = 32,
 };
@@ -24,9 +24,9 @@ enum {
 struct shared_cache; /* opaque */
 
 struct shared_cache_options {
-    struct slice hmac_key;   /* at least 32 bytes, copied */
-    struct slice key_prefix; /* of every key in Redis, copied */
-    int64_t ttl_ms, lock_ms;
+    struct slice hmac_key;   /* at least SHARED_HMAC_KEY_MIN_BYTES, copied */
+    struct slice key_prefix; /* of every key in Redis, at most SHARED_PREFIX_MAX_BYTES; copied */
+    int64_t ttl_ms, lock_ms; /* at least 1 */
 };
 struct shared_cache *shared_cache_new(const struct shared_cache_options *options);
 void shared_cache_free(struct shared_cache *c);
@@ -55,7 +55,8 @@ void shared_cache_find(struct shared_cache *c, const struct shared_place *place,
 
 /* Stores an answer and gives up the claim, in one batch. op is done with ERR_OK always:
  * *ret_value is what the first writer stored, to release; `value` itself (a reference more) where
- * that is it, or where Redis did not say. place, claim and value are borrowed likewise. */
+ * that is it, or where Redis did not say. value's key is the place's. place and claim are borrowed
+ * likewise. Cancelled: what was sent goes on. */
 void shared_cache_keep(struct shared_cache *c, const struct shared_place *place,
                        const struct shared_claim *claim, const struct cache_value *value,
                        const struct cache_value **ret_value, struct op *op);
@@ -65,11 +66,11 @@ void shared_cache_give_up(struct shared_cache *c, const struct shared_place *pla
                           struct shared_claim *claim);
 
 struct shared_cache_stats {
-    uint64_t hits, misses;
-    uint64_t unavailable; /* finds and keeps that Redis did not answer */
-    uint64_t rejected;    /* stored values that did not verify */
-    uint64_t waited;      /* finds that found another replica at work */
-    uint64_t too_large;   /* answers that were not stored */
+    uint64_t hits, misses; /* finds that Redis answered, with an answer and without */
+    uint64_t unavailable;  /* finds and keeps that it did not answer, or with an error */
+    uint64_t rejected;     /* stored values that did not verify */
+    uint64_t waited;       /* finds that found another replica at work */
+    uint64_t too_large;    /* answers that were not stored */
 };
 void shared_cache_stats(struct shared_cache *c, struct shared_cache_stats *ret_stats);
 
