@@ -4,8 +4,8 @@
  *   redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]     TCP, in the clear; port 6379
  *   unix://[USER[:PASSWORD]@]/PATH[?db=DATABASE]         a socket of this machine
  *
- * USER and PASSWORD are percent-encoded (RFC 3986 §2.1). rediss:// is refused: hiredis 0.14 has no
- * TLS; a local tunnel does it. */
+ * USER, PASSWORD and PATH are percent-encoded (RFC 3986 §2.1). rediss:// is refused: hiredis 0.14
+ * has no TLS; a local tunnel does it. */
 #ifndef LOOP_REDIS_ADDRESS_H
 #define LOOP_REDIS_ADDRESS_H
 
@@ -16,7 +16,7 @@
 
 enum {
     REDIS_HOST_MAX_BYTES = 255,
-    REDIS_PATH_MAX_BYTES = 107, /* sun_path less its NUL */
+    REDIS_PATH_MAX_BYTES = 106, /* hiredis 0.14 ends a longer one with a byte of chance */
     REDIS_USER_MAX_BYTES = 128,
     REDIS_PASSWORD_MAX_BYTES = 512, /* of the URL or of a file */
     REDIS_DATABASE_MAX = 15,
