@@ -12,39 +12,25 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define TYPE_text YAML_TEXT
-#define TYPE_path YAML_TEXT
-#define TYPE_int YAML_INTEGER
-#define TYPE_flag YAML_FLAG
-#define TYPE_list YAML_TEXT_LIST
-
 static const struct yaml_field FIELDS[] = {
 #define X(key, member, type, standard, min, max, unit, reloadable, what)                           \
-    {key, TYPE_##type, false, offsetof(struct config_file, member), min, max},
+    {key, CONFIG_TYPE_##type, false, offsetof(struct config_file, member), min, max},
     CONFIG_TABLE(X)
 #undef X
         {"answer", YAML_SUBTREE, false, offsetof(struct config_file, answer), 0, 0},
+    {"backend", YAML_SUBTREE, false, offsetof(struct config_file, backend), 0, 0},
     {"budgets", YAML_SUBTREE, false, offsetof(struct config_file, budgets), 0, 0},
+    {"redis", YAML_SUBTREE, false, offsetof(struct config_file, redis), 0, 0},
 };
-
-#define STANDARD_text(value) SLICE_LIT(value)
-#define STANDARD_path(value) SLICE_LIT(value)
-#define STANDARD_int(value) value
-#define STANDARD_flag(value) value
-#define STANDARD_list(value)                                                                       \
-    {                                                                                              \
-        NULL, 0                                                                                    \
-    }
 
 static const struct config_file STANDARD = {
 #define X(key, member, type, standard, min, max, unit, reloadable, what)                           \
-    .member = STANDARD_##type(standard),
+    .member = CONFIG_STANDARD_##type(standard),
     CONFIG_TABLE(X)
 #undef X
 };
 
-/* Empty and "-" are no paths: nothing, and standard output. */
-static const char *absolute(struct config *c, struct slice path)
+const char *config_absolute(struct config *c, struct slice path)
 {
     if (path.n == 0 || path.p[0] == '/' || slice_is(path, "-")) {
         return path.p;
@@ -63,7 +49,7 @@ static struct config_texts as_texts(struct yaml_texts texts)
 }
 
 #define CONVERT_text(member) values->member = file->member.p;
-#define CONVERT_path(member) values->member = absolute(c, file->member);
+#define CONVERT_path(member) values->member = config_absolute(c, file->member);
 #define CONVERT_int(member) values->member = file->member;
 #define CONVERT_flag(member) values->member = file->member;
 #define CONVERT_list(member) values->member = as_texts(file->member);
@@ -141,7 +127,9 @@ static bool read_values(struct config *c, struct slice bytes, const char *path,
     }
     convert(c, &file);
     return config_check(c, detail) && config_read_answer(c, file.answer, detail) &&
-           config_read_budgets(c, file.budgets, detail);
+           config_read_backend(c, file.backend, detail) &&
+           config_read_budgets(c, file.budgets, detail) && config_check_budgets(c, detail) &&
+           config_read_redis(c, file.redis, detail);
 }
 
 static bool load_into(struct config *c, const char *path, struct err_detail *detail)

@@ -9,6 +9,7 @@
 
 #include "service/base/dynbuf.h"
 #include "service/base/err.h"
+#include "service/loop/redis_address.h"
 
 #include <stdint.h>
 
@@ -59,6 +60,39 @@ enum { CONFIG_MAX_BYTES = 256 * 1024 };
     X("publish_output_schema", publish_output_schema, flag, true, 0, 0, "", false,                 \
       "whether tools/list carries outputSchema")
 
+/* The same columns for what stands below `redis`. An int whose default is below its min has none:
+ * it must be written. */
+#define CONFIG_REDIS_TABLE(X)                                                                      \
+    X("url", url, text, "", 0, 0, "URL", false,                                                    \
+      "where cache and budgets of all replicas live: unix://[USER@]/PATH or "                      \
+      "redis://[USER@]HOST[:PORT][/DATABASE]")                                                     \
+    X("cache_url", cache_url, text, "", 0, 0, "URL", false,                                        \
+      "where the cache lives, if not at redis.url")                                                \
+    X("budget_url", budget_url, text, "", 0, 0, "URL", false,                                      \
+      "where the budgets live, if not at redis.url")                                               \
+    X("password_file", password_file, path, "", 0, 0, "path", false,                               \
+      "the password of the URLs' user; a line break at its end is dropped")                        \
+    X("cache_password_file", cache_password_file, path, "", 0, 0, "path", false,                   \
+      "the same for the cache alone")                                                              \
+    X("budget_password_file", budget_password_file, path, "", 0, 0, "path", false,                 \
+      "the same for the budgets alone")                                                            \
+    X("cache_key_file", cache_key_file, path, "", 0, 0, "path", false,                             \
+      "at least 32 random bytes that sign cached answers, the same for all replicas; required")    \
+    X("allow_plaintext", allow_plaintext, flag, false, 0, 0, "", false,                            \
+      "whether a host that is not loopback may be spoken to in the clear")                         \
+    X("replicas_max", replicas_max, int, 0, 1, 1000, "replicas", false,                            \
+      "the most that ever run at once; without Redis each takes its share of a limit; required")   \
+    X("connect_ms", connect_ms, int, 250, 10, 10000, "ms", false,                                  \
+      "longest a connection may take until it is usable")                                          \
+    X("command_ms", command_ms, int, 50, 1, 5000, "ms", false,                                     \
+      "longest wait for a reply; then it goes on without Redis")                                   \
+    X("lock_ms", lock_ms, int, 2000, 100, 60000, "ms", false,                                      \
+      "longest others wait for the replica that searches the same; at most deadline_ms")           \
+    X("answer_ttl_s", answer_ttl_s, int, 86400, 60, 2592000, "s", false,                           \
+      "how long an answer is kept in Redis")                                                       \
+    X("key_prefix", key_prefix, text, "kbgate:", 0, 0, "text", false,                              \
+      "begins every key; 1 to 32 of A-Z a-z 0-9 : _ . -")
+
 struct config_texts {
     const struct slice *items;
     size_t n;
@@ -72,6 +106,20 @@ struct budget_limits {
 struct tenant_budget {
     struct slice tenant, tool; /* tool SLICE_NONE: the tenant as a whole */
     struct budget_limits limits;
+};
+
+struct config_tool {
+    struct slice tool;
+    int64_t cost; /* 1..1000 units of every budget */
+    bool is_paid; /* costs money */
+};
+
+struct config_redis {
+    bool is_configured;                  /* then both addresses are filled */
+    struct redis_address cache, budgets; /* as the URLs say: without what a password file holds */
+    const char *cache_password_file, *budget_password_file; /* "": none */
+    const char *cache_key_file, *key_prefix;
+    int64_t replicas_max, connect_ms, command_ms, lock_ms, answer_ttl_s;
 };
 
 struct config; /* opaque; the members below are read through config_values() */
@@ -98,6 +146,11 @@ struct config_values {
     struct budget_limits budget_tenant, budget_subject; /* 120/20/20,000 and 60/10/10,000 */
     const struct tenant_budget *budgets;
     size_t n_budgets;
+    const struct config_tool *tools; /* every tool */
+    size_t n_tools;
+
+    int64_t backend_max_rate; /* calls a minute that the engine stands; 0: not said */
+    struct config_redis redis;
 };
 
 /* Reads the file at path. What only some commands need (policy_file, store, the key files,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two maps below the top level: `answer`, whose names this folder does not know, and `budgets`,
- * where what is named less closely holds for what is left out. */
+/* Maps below the top level: `answer`, whose names this folder does not know, `backend`, and
+ * `budgets`, where what is named less closely holds for what is left out. */
 #include "service/config/config_parts.h"
 
 struct limits_file {
@@ -20,10 +20,13 @@ static const struct yaml_field LIMITS_FIELDS[] = {
 enum { N_LIMITS_FIELDS = 3, N_TENANT_FIELDS = 4, N_TOOLS = 2 };
 
 struct budgets_file {
-    const struct yaml_node *tenant, *subject, *tenants;
+    const struct yaml_node *tenant, *subject, *tenants, *costs;
+    struct yaml_texts paid;
 };
 
 static const struct yaml_field BUDGETS_FIELDS[] = {
+    {"costs", YAML_SUBTREE, false, offsetof(struct budgets_file, costs), 0, 0},
+    {"paid", YAML_TEXT_LIST, false, offsetof(struct budgets_file, paid), 0, 0},
     {"tenant", YAML_SUBTREE, false, offsetof(struct budgets_file, tenant), 0, 0},
     {"subject", YAML_SUBTREE, false, offsetof(struct budgets_file, subject), 0, 0},
     {"tenants", YAML_SUBTREE, false, offsetof(struct budgets_file, tenants), 0, 0},
@@ -37,6 +40,26 @@ static const struct yaml_field TOOLS_FIELDS[N_TOOLS] = {
     {"search_kb", YAML_SUBTREE, false, offsetof(struct tools_file, tools[0]), 0, 0},
     {"read", YAML_SUBTREE, false, offsetof(struct tools_file, tools[1]), 0, 0},
 };
+
+struct costs_file {
+    int64_t costs[N_TOOLS];
+};
+
+static const struct yaml_field COSTS_FIELDS[N_TOOLS] = {
+    {"search_kb", YAML_INTEGER, false, offsetof(struct costs_file, costs[0]), 1, CONFIG_MAX_COST},
+    {"read", YAML_INTEGER, false, offsetof(struct costs_file, costs[1]), 1, CONFIG_MAX_COST},
+};
+
+static const struct yaml_field BACKEND_FIELDS[] = {
+    {"max_rate", YAML_INTEGER, false, offsetof(struct config_values, backend_max_rate), 0,
+     CONFIG_MAX_PER_MINUTE},
+};
+
+bool config_read_backend(struct config *c, const struct yaml_node *backend,
+                         struct err_detail *detail)
+{
+    return !backend || yaml_read(c->doc, backend, BACKEND_FIELDS, 1, &c->values, detail);
+}
 
 /* The table is the map itself: any key, and each a number. */
 bool config_read_answer(struct config *c, const struct yaml_node *answer, struct err_detail *detail)
@@ -121,6 +144,41 @@ static bool read_tenants(struct config *c, const struct yaml_node *map, struct e
     return true;
 }
 
+static bool mark_paid(struct config *c, struct config_tool *tools, struct slice name,
+                      struct err_detail *detail)
+{
+    for (size_t i = 0; i < N_TOOLS; i++) {
+        if (slice_eq(tools[i].tool, name)) {
+            tools[i].is_paid = true;
+            return true;
+        }
+    }
+    return config_refuse(c, config_path_under(CONFIG_PATH("budgets"), "paid"), detail,
+                         "lists `%.64s`, which is no tool; the tools are search_kb and read",
+                         name.p);
+}
+
+static bool read_tool_settings(struct config *c, const struct budgets_file *budgets,
+                               struct err_detail *detail)
+{
+    struct costs_file file = {{1, 1}};
+    if (budgets->costs &&
+        !yaml_read(c->doc, budgets->costs, COSTS_FIELDS, N_TOOLS, &file, detail)) {
+        return false;
+    }
+    struct config_tool *tools = arena_alloc(&c->arena, N_TOOLS * sizeof(*tools));
+    for (size_t i = 0; i < N_TOOLS; i++) {
+        tools[i] = (struct config_tool){slice_of(COSTS_FIELDS[i].key), file.costs[i], false};
+    }
+    bool good = true;
+    for (size_t i = 0; good && i < budgets->paid.n; i++) {
+        good = mark_paid(c, tools, budgets->paid.items[i], detail);
+    }
+    c->values.tools = tools;
+    c->values.n_tools = N_TOOLS;
+    return good;
+}
+
 bool config_read_budgets(struct config *c, const struct yaml_node *budgets,
                          struct err_detail *detail)
 {
@@ -133,5 +191,6 @@ bool config_read_budgets(struct config *c, const struct yaml_node *budgets,
     }
     return read_limits(c, file.tenant, &c->values.budget_tenant, detail) &&
            read_limits(c, file.subject, &c->values.budget_subject, detail) &&
+           read_tool_settings(c, &file, detail) &&
            (!file.tenants || read_tenants(c, file.tenants, detail));
 }

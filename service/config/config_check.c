@@ -12,12 +12,8 @@ struct check {
 
 static bool refuse(const struct check *k, const char *key, const char *reason)
 {
-    const struct yaml_node *node = yaml_root(k->config->doc)->first;
-    while (node && !slice_is(node->key, key)) {
-        node = node->next;
-    }
-    yaml_error(k->config->doc, node ? node->line : 1, slice_of(key), k->detail, "%s", reason);
-    return false;
+    return config_refuse(k->config, config_path_under((struct config_path){0}, key), k->detail,
+                         "%s", reason);
 }
 
 static bool check_address(const struct check *k, const char *key, const char *address)

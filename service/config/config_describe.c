@@ -29,6 +29,14 @@ static const struct row ROWS[] = {
 #undef X
 };
 
+static const struct row REDIS_ROWS[] = {
+#define X(key, member, type, standard, min, max, unit, reloadable, what)                           \
+    {"redis." key, #type, min, max, unit, TEXT_##type(standard), NUMBER_##type(standard),          \
+     reloadable,   what},
+    CONFIG_REDIS_TABLE(X)
+#undef X
+};
+
 /* A bar would end the cell. */
 static void add_cell(struct dynbuf *out, const char *text)
 {
@@ -49,7 +57,9 @@ static void add_range(struct dynbuf *out, const struct row *row)
 static void add_default(struct dynbuf *out, const struct row *row)
 {
     if (!row->text) {
-        dynbuf_add_int(out, row->number);
+        if (row->number >= row->min) { /* else it must be written */
+            dynbuf_add_int(out, row->number);
+        }
     } else if (*row->text) {
         dynbuf_add_byte(out, '`');
         add_cell(out, row->text);
@@ -78,14 +88,29 @@ static void add_row(struct dynbuf *out, const struct row *row)
 static void add_limits(struct dynbuf *out, const char *const keys[3], struct budget_limits limits)
 {
     const struct row rows[] = {
-        {keys[0], "int", 0, CONFIG_MAX_PER_MINUTE, "calls", NULL, limits.per_minute, false,
+        {keys[0], "int", 0, CONFIG_MAX_PER_MINUTE, "calls", NULL, limits.per_minute, true,
          "charged calls a minute; 0: no limit"},
-        {keys[1], "int", 1, CONFIG_MAX_PER_MINUTE, "calls", NULL, limits.burst, false,
+        {keys[1], "int", 1, CONFIG_MAX_PER_MINUTE, "calls", NULL, limits.burst, true,
          "calls that may come at once within the minute's rate"},
-        {keys[2], "int", 0, CONFIG_MAX_PER_DAY, "calls", NULL, limits.per_day, false,
+        {keys[2], "int", 0, CONFIG_MAX_PER_DAY, "calls", NULL, limits.per_day, true,
          "charged calls a day; 0: no limit"},
     };
     for (size_t i = 0; i < 3; i++) {
+        add_row(out, &rows[i]);
+    }
+}
+
+static void add_tools_and_engine(struct dynbuf *out)
+{
+    static const struct row rows[] = {
+        {"budgets.costs.TOOL", "int", 1, CONFIG_MAX_COST, "calls", NULL, 1, true,
+         "how many calls one of this tool counts for"},
+        {"budgets.paid", "list", 0, 0, "tool", "", 0, true,
+         "tools that cost money: retryable while Redis is away"},
+        {"backend.max_rate", "int", 0, CONFIG_MAX_PER_MINUTE, "calls", NULL, 0, true,
+         "calls a minute that the engine stands; a budget above it is refused; 0: not checked"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         add_row(out, &rows[i]);
     }
 }
@@ -110,7 +135,7 @@ static void add_maps(struct dynbuf *out)
         "calls",
         "",
         0,
-        false,
+        true,
         "the same three for one tenant; what is left out is as in budgets.tenant"};
     static const char *const tenant[] = {"budgets.tenant.per_minute", "budgets.tenant.burst",
                                          "budgets.tenant.per_day"};
@@ -124,6 +149,7 @@ static void add_maps(struct dynbuf *out)
     add_limits(out, subject, CONFIG_SUBJECT_LIMITS);
     add_row(out, &named);
     add_limits(out, tool, CONFIG_TOOL_LIMITS);
+    add_tools_and_engine(out);
 }
 
 void config_describe(struct dynbuf *out)
@@ -134,4 +160,7 @@ void config_describe(struct dynbuf *out)
         add_row(out, &ROWS[i]);
     }
     add_maps(out);
+    for (size_t i = 0; i < sizeof(REDIS_ROWS) / sizeof(REDIS_ROWS[0]); i++) {
+        add_row(out, &REDIS_ROWS[i]);
+    }
 }

@@ -1,51 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading, refusing and describing the configuration file. */
-#include "service/config/config.h"
+#include "tests/unit/service/config/config_file.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64], path[128];
-static struct err_detail detail;
+#define folder config_file_folder
+#define path config_file_path
+#define detail config_file_detail
+#define load_good config_file_load_good
 
-static void make_folder(void)
-{
-    (void)snprintf(folder, sizeof(folder), "/tmp/test_config_XXXXXX");
-    cr_assert(mkdtemp(folder));
-    (void)snprintf(path, sizeof(path), "%s/kbgate.yaml", folder);
-}
-
-static void remove_folder(void)
-{
-    (void)unlink(path);
-    (void)rmdir(folder);
-}
-
-TestSuite(config, .init = make_folder, .fini = remove_folder);
-
-static struct config *load_bytes(struct slice bytes)
-{
-    FILE *f = fopen(path, "w");
-    cr_assert(f);
-    cr_assert_eq(fwrite(bytes.p, 1, bytes.n, f), bytes.n);
-    cr_assert_eq(fclose(f), 0);
-    detail.text[0] = '\0';
-    return config_load(path, &detail);
-}
+TestSuite(config, .init = config_file_make, .fini = config_file_remove);
 
 static struct config *load(const char *text)
 {
-    return load_bytes(slice_of(text));
-}
-
-static struct config *load_good(const char *text)
-{
-    struct config *c = load(text);
-    cr_assert(c, "%s", detail.text);
-    return c;
+    return config_file_load(slice_of(text));
 }
 
 Test(config, holds_every_default_where_the_file_says_nothing)
@@ -71,6 +42,12 @@ Test(config, holds_every_default_where_the_file_says_nothing)
     cr_assert(v->budget_tenant.per_minute == 120 && v->budget_tenant.burst == 20);
     cr_assert(v->budget_tenant.per_day == 20000 && v->budget_subject.per_day == 10000);
     cr_assert(v->budget_subject.per_minute == 60 && v->budget_subject.burst == 10);
+    cr_assert(v->n_tools == 2 && slice_is(v->tools[0].tool, "search_kb"));
+    cr_assert(slice_is(v->tools[1].tool, "read"));
+    cr_assert(v->tools[0].cost == 1 && v->tools[1].cost == 1);
+    cr_assert(!v->tools[0].is_paid && !v->tools[1].is_paid);
+    cr_assert_eq(v->backend_max_rate, 0);
+    cr_assert_not(v->redis.is_configured);
     config_free(c);
 }
 
@@ -280,7 +257,7 @@ Test(config, caps_the_file_at_256_kib)
         while (text.n < CONFIG_MAX_BYTES - 1 + over) {
             dynbuf_add_byte(&text, '-');
         }
-        struct config *c = load_bytes(dynbuf_get(&text));
+        struct config *c = config_file_load(dynbuf_get(&text));
         cr_assert_eq(c != NULL, over < 2, "%zu bytes: %s", text.n, detail.text);
         config_free(c);
         dynbuf_done(&text);
@@ -308,8 +285,14 @@ Test(config, describes_every_key_in_one_row_each)
         "| `threads` | int 0..64 | threads | 0 | no | ",
         "| `publish_output_schema` | flag |  | `true` | no | ",
         "| `policy_file` | path | path |  | no | ",
-        "| `budgets.tenant.burst` | int 1..1000000 | calls | 20 | no | ",
-        "| `budgets.subject.per_day` | int 0..1000000000 | calls | 10000 | no | ",
+        "| `budgets.tenant.burst` | int 1..1000000 | calls | 20 | yes | ",
+        "| `budgets.subject.per_day` | int 0..1000000000 | calls | 10000 | yes | ",
+        "| `budgets.costs.TOOL` | int 1..1000 | calls | 1 | yes | ",
+        "| `budgets.paid` | list | tool |  | yes | ",
+        "| `backend.max_rate` | int 0..1000000 | calls | 0 | yes | ",
+        "| `redis.replicas_max` | int 1..1000 | replicas |  | no | ",
+        "| `redis.command_ms` | int 1..5000 | ms | 50 | no | ",
+        "| `redis.key_prefix` | text | text | `kbgate:` | no | ",
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         cr_expect_not_null(strstr(out.p, rows[i]), "lacks %s in\n%s", rows[i], out.p);
@@ -317,6 +300,10 @@ Test(config, describes_every_key_in_one_row_each)
 #define X(key, member, type, standard, min, max, unit, reloadable, what)                           \
     cr_expect_not_null(strstr(out.p, "| `" key "` | " #type), key);
     CONFIG_TABLE(X)
+#undef X
+#define X(key, member, type, standard, min, max, unit, reloadable, what)                           \
+    cr_expect_not_null(strstr(out.p, "| `redis." key "` | " #type), key);
+    CONFIG_REDIS_TABLE(X)
 #undef X
     for (const char *line = out.p; *line; line = strchr(line, '\n') + 1) {
         size_t bars = 0;
