@@ -3,8 +3,8 @@
  * takes a half-opened gate too. */
 #include "service/base/log.h"
 #include "service/base/mem.h"
-#include "service/base/small_file.h"
 #include "service/pipeline/gate_access.h"
+#include "service/pipeline/key_file.h"
 #include "service/retrieval/embedded.h"
 #include "service/retrieval/fence.h"
 
@@ -14,7 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { KEY_MAX_BYTES = 4096, AUDIT_QUEUE_BYTES = 4 * 1024 * 1024, SINK_WAIT_MS = 2000 };
+enum { AUDIT_QUEUE_BYTES = 4 * 1024 * 1024, SINK_WAIT_MS = 2000 };
 
 static bool require_setting(const char *config_path, const char *key, const char *value,
                             const char *fix, struct err_detail *detail)
@@ -43,22 +43,6 @@ static bool check_settings(const struct config_values *c, const char *path,
            require_setting(path, "audit_key_file", c->audit_key_file,
                            "name a file of 32 random bytes, made with `openssl rand -out FILE 32`",
                            detail);
-}
-
-static bool read_key(const char *key, const char *path, struct dynbuf *ret_key,
-                     struct err_detail *detail)
-{
-    if (!small_file_read(path, key, ret_key, detail)) {
-        return false;
-    }
-    if (ret_key->n < FENCE_KEY_MIN_BYTES) {
-        err_detail_set(detail,
-                       "%s: %s: holds %zu bytes, at least %d are needed; make one with "
-                       "`openssl rand -out FILE 32`",
-                       key, path, ret_key->n, FENCE_KEY_MIN_BYTES);
-        return false;
-    }
-    return true;
 }
 
 /* Sets the member of that name; false where there is none or the value is out of range. */
@@ -165,8 +149,8 @@ static bool open_parts(struct gate *g, const char *config_path, struct err_detai
 {
     const struct config_values *c = g->config;
     if (!check_settings(c, config_path, detail) ||
-        !read_key("fence_key_file", c->fence_key_file, &g->fence_key, detail) ||
-        !read_key("audit_key_file", c->audit_key_file, &g->audit_key, detail) ||
+        !key_file_read("fence_key_file", c->fence_key_file, &g->fence_key, detail) ||
+        !key_file_read("audit_key_file", c->audit_key_file, &g->audit_key, detail) ||
         !make_profile(g, config_path, detail)) {
         return false;
     }
@@ -186,8 +170,8 @@ struct gate *gate_open(const struct config *config, const char *config_path,
     g->config_path = mem_text(slice_of(config_path));
     g->audit_fd = -1;
     pthread_mutex_init(&g->lock, NULL);
-    dynbuf_init(&g->fence_key, KEY_MAX_BYTES);
-    dynbuf_init(&g->audit_key, KEY_MAX_BYTES);
+    dynbuf_init(&g->fence_key, KEY_FILE_MAX_BYTES);
+    dynbuf_init(&g->audit_key, KEY_FILE_MAX_BYTES);
     make_id_prefix(g);
     if (!open_parts(g, config_path, detail)) {
         gate_close(g);
