@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum { OUTPUT_MAX_BYTES = 4 * 1024 * 1024, HOST_MAX_BYTES = 256 };
+enum { OUTPUT_MAX_BYTES = 4 * 1024 * 1024, HOST_MAX_BYTES = 256, PLACE_MAX_BYTES = 300 };
 
 struct values {
     const char *config, *token;
@@ -39,6 +39,24 @@ static int explain(struct gate *gate, const char *token)
     return good ? EXIT_DONE : command_failed(&COMMAND_CHECK, "the token is refused");
 }
 
+/* Without user and password. */
+static void print_place(const char *what, const struct redis_address *address)
+{
+    char place[PLACE_MAX_BYTES];
+    redis_address_describe(address, place, sizeof(place));
+    printf("%s: in Redis at %s\n", what, place);
+}
+
+static int praise(const char *config_path, const struct config_values *c)
+{
+    printf("%s: good: `kbgate serve --config %s` would start\n", config_path, config_path);
+    if (c->redis.is_configured) {
+        print_place("cache", &c->redis.cache);
+        print_place("budgets", &c->redis.budgets);
+    }
+    return EXIT_DONE;
+}
+
 static int run_check(int argc, char **argv)
 {
     struct values v = {0};
@@ -58,8 +76,7 @@ static int run_check(int argc, char **argv)
     } else if (v.token) {
         result = explain(gate, v.token);
     } else {
-        printf("%s: good: `kbgate serve --config %s` would start\n", v.config, v.config);
-        result = EXIT_DONE;
+        result = praise(v.config, config_values(config));
     }
     gate_close(gate);
     config_free(config);
