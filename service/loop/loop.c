@@ -51,6 +51,7 @@ struct loop *loop_new(void)
     l->native = h2o_evloop_create();
     pthread_mutex_init(&l->lock, NULL);
     l->last = &l->first;
+    l->last_deferred = &l->deferred;
     watch_set_init(l);
     timer_heap_init(l);
     l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -83,14 +84,60 @@ static bool is_stopping(struct loop *l)
     return stopping;
 }
 
+void loop_defer(struct loop *l, struct loop_deferred *d)
+{
+    if (!d->link) {
+        d->loop = l;
+        d->next = NULL;
+        d->link = l->last_deferred;
+        *d->link = d;
+        l->last_deferred = &d->next;
+    }
+}
+
+void loop_undefer(struct loop_deferred *d)
+{
+    if (!d->link) {
+        return;
+    }
+    *d->link = d->next;
+    if (d->next) {
+        d->next->link = d->link;
+    } else if (d->loop->last_deferred == &d->next) {
+        d->loop->last_deferred = d->link;
+    }
+    d->link = NULL;
+}
+
+/* Those that wait now: one that defers itself again waits for the next turn, so that no hook can
+ * keep the loop from its events. */
+static void run_deferred(struct loop *l)
+{
+    struct loop_deferred *first = l->deferred;
+    if (!first) {
+        return;
+    }
+    first->link = &first;
+    l->deferred = NULL;
+    l->last_deferred = &l->deferred;
+    while (first) {
+        struct loop_deferred *d = first;
+        loop_undefer(d);
+        d->run(d); /* may free d, and take others out of the list */
+    }
+}
+
 void loop_run(struct loop *l)
 {
+    run_deferred(l);
     while (!is_stopping(l) || l->n_jobs) { /* a job that ended must find its loop alive */
-        if (h2o_evloop_run(l->native, INT32_MAX) != 0 && errno != EINTR) {
+        if (h2o_evloop_run(l->native, l->deferred ? 0 : INT32_MAX) != 0 && errno != EINTR) {
             abort();
         }
+        run_deferred(l);
     }
     run_messages(l); /* those posted before loop_stop */
+    run_deferred(l);
     pthread_mutex_lock(&l->lock);
     l->stopping = false;
     pthread_mutex_unlock(&l->lock);

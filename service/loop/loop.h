@@ -34,6 +34,21 @@ struct loop_message {
 /* Wakes the loop; messages run in the order they were posted. */
 void loop_post(struct loop *l, struct loop_message *m);
 
+/* What is left for the end of the turn, embedded in what it is about: work that many events of one
+ * turn ask for and that is done once. Starts zeroed but for run. */
+struct loop_deferred {
+    void (*run)(struct loop_deferred *d); /* set by the owner */
+    struct loop *loop;                    /* the rest is the loop's */
+    struct loop_deferred *next, **link;   /* link: what points here; NULL: not waiting */
+};
+
+/* Calls d->run once, after what this turn of the loop has found and before the next would wait;
+ * nothing where it waits already. */
+void loop_defer(struct loop *l, struct loop_deferred *d);
+
+/* Safe also when it does not wait. */
+void loop_undefer(struct loop_deferred *d);
+
 /* A one-shot timer, embedded in what it is about. */
 struct timer {
     void (*on_expired)(struct timer *t); /* set by the owner */

@@ -35,6 +35,7 @@ struct loop {
     struct timer_heap timers;
     struct watch wake;
     int wake_fd;
+    struct loop_deferred *deferred, **last_deferred;
     size_t n_jobs;        /* submitted to a worker pool and not yet done */
     pthread_mutex_t lock; /* of the rest */
     struct loop_message *first, **last;

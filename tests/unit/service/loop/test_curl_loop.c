@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/base/mem.h"
 #include "service/loop/curl_loop.h"
+#include "tests/unit/service/loop/names.h"
 #include "tests/unit/service/loop/stub_server.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
-#include <netdb.h>
-#include <semaphore.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -412,51 +411,28 @@ Test(curl_loop, a_request_that_is_done_may_cancel_another)
     curl_response_free(b.response);
 }
 
-static sem_t resolving, may_resolve, resolved;
-
-/* Stands before the C library's: the name "slow.test" takes until the test lets it fail. */
-__attribute__((visibility("default"))) int getaddrinfo(const char *name, const char *service,
-                                                       const struct addrinfo *hints,
-                                                       struct addrinfo **ret)
-{
-    (void)service, (void)hints;
-    cr_assert_str_eq(name, "slow.test", "every other test names an address");
-    *ret = NULL;
-    sem_post(&resolving);
-    sem_wait(&may_resolve);
-    sem_post(&resolved);
-    return EAI_NONAME;
-}
-
-static void init_resolver(void)
-{
-    sem_init(&resolving, 0, 0);
-    sem_init(&may_resolve, 0, 0);
-    sem_init(&resolved, 0, 0);
-}
-
 Test(curl_loop, cancelling_does_not_wait_for_a_name)
 {
     struct call c;
     struct curl_request request = {.url = "http://slow.test/"};
-    init_resolver();
+    names_init();
     start_request(&c, &request, "");
     run_briefly();
-    sem_wait(&resolving);
+    sem_wait(&names_resolving);
     op_cancel(&c.op); /* would hang: nobody lets the name go on */
     running--;
-    sem_post(&may_resolve);
-    sem_wait(&resolved);
+    sem_post(&names_may_resolve);
+    sem_wait(&names_resolved);
     cr_expect_eq(c.done, 0);
 }
 
 Test(curl_loop, nor_does_the_deadline)
 {
     struct curl_request request = {.url = "http://slow.test/", .deadline_ms = 100};
-    init_resolver();
+    names_init();
     expect_failure(request, ERR_DEADLINE, CURL_FAILURE_TIMEOUT);
-    sem_post(&may_resolve);
-    sem_wait(&resolved);
+    sem_post(&names_may_resolve);
+    sem_wait(&names_resolved);
 }
 
 Test(curl_loop, requests_in_flight_end_with_it)
