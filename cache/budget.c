@@ -26,7 +26,7 @@ struct memory {
 
 struct budget {
     pthread_mutex_t lock;
-    const struct budget_rules *rules;
+    struct budget_rules *rules;
     struct lru counters, memories;
 };
 
@@ -37,12 +37,31 @@ struct line {
     struct digest key;
 };
 
+/* The texts stay the caller's. */
+static struct budget_rules *copy_rules(const struct budget_rules *rules)
+{
+    struct budget_rules *copy = mem_alloc(sizeof(*copy));
+    struct budget_named *named = mem_array(rules->n_named, sizeof(*named));
+    for (size_t i = 0; i < rules->n_named; i++) {
+        named[i] = rules->named[i];
+    }
+    *copy = *rules;
+    copy->named = named;
+    return copy;
+}
+
+static void free_rules(struct budget_rules *rules)
+{
+    free((void *)(uintptr_t)rules->named);
+    free(rules);
+}
+
 struct budget *budget_new(const struct budget_rules *rules, const struct budget_options *options)
 {
     struct budget *b = mem_alloc(sizeof(*b));
     pthread_mutex_init(&b->lock, NULL);
     (void)options;
-    b->rules = rules;
+    b->rules = copy_rules(rules);
     lru_init(&b->counters);
     lru_init(&b->memories);
     return b;
@@ -59,6 +78,7 @@ void budget_free(struct budget *b)
         lru_done(&b->counters, release_entry);
         lru_done(&b->memories, release_entry);
         pthread_mutex_destroy(&b->lock);
+        free_rules(b->rules);
         free(b);
     }
 }
@@ -263,4 +283,18 @@ void budget_refund(struct budget *b, struct redis_loop *redis, const struct budg
         }
     }
     pthread_mutex_unlock(&b->lock);
+}
+
+void budget_set_rules(struct budget *b, const struct budget_rules *rules)
+{
+    pthread_mutex_lock(&b->lock);
+    free_rules(b->rules);
+    b->rules = copy_rules(rules);
+    pthread_mutex_unlock(&b->lock);
+}
+
+void budget_stats(struct budget *b, struct budget_stats *ret_stats)
+{
+    (void)b;
+    *ret_stats = (struct budget_stats){.is_shared = true};
 }

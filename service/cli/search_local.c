@@ -7,6 +7,7 @@
 #include "service/loop/loop.h"
 #include "service/mcp/search_args.h"
 #include "service/pipeline/gate.h"
+#include "service/pipeline/gate_loop.h"
 #include "service/pipeline/request.h"
 #include "service/retrieval/embedded.h"
 #include "service/retrieval/text.h"
@@ -97,8 +98,10 @@ static int run_request(struct gate *gate, struct loop *loop, const char *token,
                                      .content_type = SLICE_LIT("application/json"),
                                      .body = arguments};
     struct waiting w = {.loop = loop, .out = out};
-    request_run(request_new(gate, loop, &in, on_reply, &w));
+    struct gate_loop *gl = gate_loop_open(gate, loop);
+    request_run(request_new(gl, &in, on_reply, &w));
     loop_run(loop); /* returns at once where the answer came already */
+    gate_loop_close(gl);
     dynbuf_done(&bearer);
     return w.status;
 }

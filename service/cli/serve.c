@@ -166,31 +166,14 @@ static bool apply_log_level(const struct config *config)
     return known;
 }
 
-/* SIGHUP: what the table calls reloadable is taken up; a broken file changes nothing. */
-static void reload_config(const char *path)
-{
-    struct err_detail detail = {""};
-    struct config *config = config_load(path, &detail);
-    if (config) {
-        (void)apply_log_level(config);
-        log_event(LOG_INFO, "config_reloaded", "log_level is as the file says");
-    } else {
-        log_event(LOG_ERROR, "config_reload_failed", detail.text);
-    }
-    config_free(config);
-}
-
 /* Returns when SIGTERM or SIGINT came. */
-static void serve_until_signal(struct gate *gate, const char *config_path, const sigset_t *signals)
+static void serve_until_signal(struct gate *gate, const sigset_t *signals)
 {
     const struct timespec tick = {.tv_nsec = TICK_MS * 1000000L};
     for (;;) {
         int got = sigtimedwait(signals, NULL, &tick);
         if (got == SIGTERM || got == SIGINT) {
             return;
-        }
-        if (got == SIGHUP) {
-            reload_config(config_path);
         }
         gate_tick(gate, got == SIGHUP);
     }
@@ -213,7 +196,7 @@ static bool serve(const struct config *config, const char *path, struct err_deta
     if (server) {
         print_listening(&a, server);
         log_serving(c);
-        serve_until_signal(gate, path, &signals);
+        serve_until_signal(gate, &signals);
         log_event(LOG_INFO, "draining", "a signal asked for the end");
         gate_begin_drain(gate);
         http_server_stop(server, c->drain_ms);
@@ -270,10 +253,9 @@ const struct command COMMAND_SERVE = {
     .summary = "serve /mcp and /v1/search over HTTP",
     .description =
         "Serves in the foreground. Prints one JSON line with the addresses when it is ready to\n"
-        "accept; logs go to stderr as JSON lines. Changed policy and key files are taken up "
-        "within\n"
-        "a second; SIGHUP does so at once and takes up a changed log_level too. SIGTERM or SIGINT\n"
-        "stops accepting, lets calls in flight finish and exits 0.\n"
+        "accept; logs go to stderr as JSON lines. Changed policy and key files and what is\n"
+        "reloadable of a changed configuration are taken up within a second; SIGHUP does so at\n"
+        "once. SIGTERM or SIGINT stops accepting, lets calls in flight finish and exits 0.\n"
         "It does not start without an issuer, an audience, keys, a store and both key files, nor\n"
         "with a development issuer on an address that is not loopback.",
     .options = OPTIONS,

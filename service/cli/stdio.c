@@ -14,6 +14,7 @@
 #include "service/loop/loop.h"
 #include "service/mcp/message.h"
 #include "service/pipeline/gate.h"
+#include "service/pipeline/gate_loop.h"
 #include "service/pipeline/request.h"
 
 #include <errno.h>
@@ -48,6 +49,7 @@ static const struct cli_option OPTIONS[] = {
 struct stdio {
     struct gate *gate;
     struct loop *loop;
+    struct gate_loop *gate_loop;
     struct sink *output;
     const char *token_file;
     sem_t room;                /* how many more lines may be read */
@@ -115,7 +117,7 @@ static void on_line(struct loop_message *m)
                                      .n_authorization = 1,
                                      .body = trim(dynbuf_get(&line->bytes))};
     s->in_flight++;
-    request_run(request_new(s->gate, s->loop, &in, on_reply, line));
+    request_run(request_new(s->gate_loop, &in, on_reply, line));
 }
 
 static void on_ended(struct loop_message *m)
@@ -253,9 +255,11 @@ static int run_stdio(int argc, char **argv)
         return command_failed(&COMMAND_STDIO, detail.text);
     }
     struct stdio s = {.gate = gate, .loop = loop_new(), .token_file = v.token_file};
+    s.gate_loop = gate_loop_open(gate, s.loop);
     s.output = sink_new(client, OUTPUT_MAX_BYTES);
     bool good = run_session(&s);
     sink_free(s.output, OUTPUT_WAIT_MS);
+    gate_loop_close(s.gate_loop);
     gate_close(gate);
     loop_free(s.loop);
     config_free(config);

@@ -53,8 +53,7 @@ static void begin_call(struct call *c, const struct request_input *in)
         exchange_reply_empty(&c->exchange, 503, &(struct header){"retry-after", SLICE_LIT("1")}, 1);
         return;
     }
-    c->request =
-        request_new(c->server->gate, c->exchange.connection->thread->loop, in, on_reply, c);
+    c->request = request_new(c->exchange.connection->thread->gate_loop, in, on_reply, c);
     c->exchange.end = call_end;
     request_run(c->request);
     if (!c->exchange.is_answered) {

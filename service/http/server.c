@@ -53,9 +53,9 @@ static void init_ports(struct http_server *s, uint16_t number, uint16_t admin_nu
 static void start_threads(struct http_server *s, const int *fds, int admin_fd)
 {
     for (unsigned i = 0; i < s->options.n_threads; i++) {
-        http_thread_start(&s->threads[i], &s->public_port, fds[i]);
+        http_thread_start(&s->threads[i], &s->public_port, fds[i], s->gate);
     }
-    http_thread_start(&s->admin, &s->admin_port, admin_fd);
+    http_thread_start(&s->admin, &s->admin_port, admin_fd, NULL);
 }
 
 static void close_all(const int *fds, unsigned n)

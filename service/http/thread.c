@@ -6,6 +6,7 @@
 
 #include "service/base/thread.h"
 #include "service/http/connection.h"
+#include "service/pipeline/gate_loop.h"
 
 #include <unistd.h>
 
@@ -95,11 +96,12 @@ static void *serve(void *arg)
     return NULL;
 }
 
-void http_thread_start(struct http_thread *t, struct http_port *p, int listen_fd)
+void http_thread_start(struct http_thread *t, struct http_port *p, int listen_fd, struct gate *gate)
 {
     t->port = p;
     t->listen_fd = listen_fd;
     t->loop = loop_new();
+    t->gate_loop = gate ? gate_loop_open(gate, t->loop) : NULL;
     sem_init(&t->drained, 0, 0);
     thread_start(&t->thread, serve, t);
 }
@@ -133,6 +135,7 @@ void http_thread_join(struct http_thread *t)
 
 void http_thread_done(struct http_thread *t)
 {
+    gate_loop_close(t->gate_loop);
     loop_free(t->loop);
     sem_destroy(&t->drained);
 }

@@ -15,6 +15,8 @@
 #include <stdatomic.h>
 
 struct connection;
+struct gate;
+struct gate_loop;
 struct http_server;
 
 /* What all threads of one port share. */
@@ -31,6 +33,7 @@ struct http_port {
 struct http_thread {
     struct http_port *port;
     struct loop *loop;
+    struct gate_loop *gate_loop; /* NULL on the admin port, which asks the gate itself */
     pthread_t thread;
     int listen_fd; /* h2o's once it runs */
     h2o_context_t context;
@@ -50,7 +53,9 @@ void http_port_init(struct http_port *p, struct http_server *server, int64_t dea
                     size_t max_entity_bytes, int (*on_request)(h2o_handler_t *, h2o_req_t *));
 void http_port_done(struct http_port *p);
 
-void http_thread_start(struct http_thread *t, struct http_port *p, int listen_fd);
+/* gate: whose requests it serves; NULL: none. */
+void http_thread_start(struct http_thread *t, struct http_port *p, int listen_fd,
+                       struct gate *gate);
 
 /* Asks it to stop accepting and to finish what is in flight within drain_ms. */
 void http_thread_drain(struct http_thread *t, int64_t drain_ms);

@@ -197,15 +197,14 @@ void redis_start(struct redis_shell *s, const struct slice *args, size_t n_args)
     }
 }
 
-static bool is_due(const struct redis_loop *r)
-{
-    return r->state == REDIS_UP && r->due && r->due->due_mono_ms <= clock_mono_ms();
-}
-
+/* Reads first what has come: the loop may have been late itself. */
 void redis_on_deadline(struct redis_loop *r)
 {
-    redis_watch_catch_up(r, is_due);
-    while (is_due(r)) {
+    int64_t now = clock_mono_ms();
+    if (r->due && r->due->due_mono_ms <= now) {
+        redis_watch_read(r);
+    }
+    while (r->state == REDIS_UP && r->due && r->due->due_mono_ms <= now) {
         struct redis_shell *s = r->due;
         if (++r->misses == REDIS_LOOP_MAX_MISSES) {
             redis_drop(r, REDIS_FAILURE_TIMEOUT);
@@ -216,7 +215,7 @@ void redis_on_deadline(struct redis_loop *r)
         fail(s, REDIS_FAILURE_TIMEOUT);
     }
     if (r->state == REDIS_UP && r->due) {
-        timer_start(r->loop, &r->timer, r->due->due_mono_ms - clock_mono_ms());
+        timer_start(r->loop, &r->timer, r->due->due_mono_ms - now);
     }
 }
 

@@ -14,11 +14,11 @@ static bool is_tenant(const struct token_trust *trust, struct slice name)
 }
 
 /* A budget for a misspelt tenant would leave the real one with the default. */
-static bool check_budgets(const struct gate *g, const struct token_trust *trust,
-                          struct err_detail *detail)
+bool access_check_budgets(const struct gate *g, const struct config_values *config,
+                          const struct token_trust *trust, struct err_detail *detail)
 {
-    for (size_t i = 0; i < g->config->n_budgets; i++) {
-        struct slice tenant = g->config->budgets[i].tenant;
+    for (size_t i = 0; i < config->n_budgets; i++) {
+        struct slice tenant = config->budgets[i].tenant;
         if (!is_tenant(trust, tenant)) {
             err_detail_set(detail,
                            "%s: key `budgets.tenants.%.*s`: no issuer of %s maps such a tenant; "
@@ -62,7 +62,7 @@ static bool check_issuer(const struct gate *g, const struct issuer *issuer,
 
 bool access_check(const struct gate *g, const struct access_rules *rules, struct err_detail *detail)
 {
-    bool good = check_budgets(g, &rules->trust, detail);
+    bool good = access_check_budgets(g, gate_config_values(g), &rules->trust, detail);
     for (size_t i = 0; good && g->host && i < rules->trust.n; i++) {
         good = check_issuer(g, &rules->trust.issuers[i], detail);
     }

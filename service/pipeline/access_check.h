@@ -13,4 +13,8 @@
 bool access_check(const struct gate *g, const struct access_rules *rules,
                   struct err_detail *detail);
 
+/* The first of these alone, for budgets that may come into force. */
+bool access_check_budgets(const struct gate *g, const struct config_values *config,
+                          const struct token_trust *trust, struct err_detail *detail);
+
 #endif

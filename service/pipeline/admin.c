@@ -33,6 +33,19 @@ void gate_metrics(struct gate *g, struct dynbuf *out)
     metrics_write_one(out, "kbgate_cache_entries", "gauge", (int64_t)cache.entries);
     metrics_write_one(out, "kbgate_cache_bytes", "gauge", (int64_t)cache.bytes);
     metrics_write_one(out, "kbgate_cache_evicted_total", "counter", (int64_t)cache.evicted);
+    struct flight_stats flights;
+    flights_stats(g->flights, &flights);
+    metrics_write_one(out, "kbgate_flight_waited_total", "counter", (int64_t)flights.waited);
+    metrics_write_one(out, "kbgate_flight_handed_over_total", "counter",
+                      (int64_t)flights.handed_over);
+    struct budget_stats budget;
+    budget_stats(g->budget, &budget);
+    metrics_write_one(out, "kbgate_budget_shared", "gauge", budget.is_shared);
+    metrics_write_one(out, "kbgate_budget_decided_in_process_total", "counter",
+                      (int64_t)budget.in_process);
+    if (g->redis) {
+        gate_redis_write_metrics(g->redis, out);
+    }
     struct embedded_stats store;
     embedded_stats(g->backend, &store);
     metrics_write_one(out, "kbgate_store_partitions", "gauge", (int64_t)store.n_partitions);
@@ -71,6 +84,9 @@ bool gate_is_ready(struct gate *g, struct dynbuf *reasons)
     dynbuf_add_text(reasons, keys ? "ok keys\n" : "not ready: keys of an issuer are missing\n");
     dynbuf_add_text(reasons,
                     "ok policy\nok store\n"); /* neither could be missing in an open gate */
+    if (g->redis) {
+        gate_redis_describe(g->redis, reasons);
+    }
     return !draining && keys;
 }
 

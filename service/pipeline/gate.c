@@ -4,6 +4,7 @@
 #include "service/base/log.h"
 #include "service/base/mem.h"
 #include "service/pipeline/gate_access.h"
+#include "service/pipeline/gate_config.h"
 #include "service/pipeline/key_file.h"
 #include "service/retrieval/embedded.h"
 #include "service/retrieval/fence.h"
@@ -89,28 +90,6 @@ static bool make_profile(struct gate *g, const char *config_path, struct err_det
     return true;
 }
 
-static struct budget_rule rule_of(const struct budget_limits *l)
-{
-    return (struct budget_rule){
-        .per_minute = l->per_minute, .burst = l->burst, .per_day = l->per_day};
-}
-
-static void make_budget(struct gate *g)
-{
-    const struct config_values *c = g->config;
-    g->budget_named = mem_array(c->n_budgets, sizeof(*g->budget_named));
-    for (size_t i = 0; i < c->n_budgets; i++) {
-        g->budget_named[i] = (struct budget_named){.tenant = c->budgets[i].tenant,
-                                                   .tool = c->budgets[i].tool,
-                                                   .rule = rule_of(&c->budgets[i].limits)};
-    }
-    g->budget_rules = (struct budget_rules){.tenant = rule_of(&c->budget_tenant),
-                                            .subject = rule_of(&c->budget_subject),
-                                            .named = g->budget_named,
-                                            .n_named = c->n_budgets};
-    g->budget = budget_new(&g->budget_rules, NULL);
-}
-
 static bool open_audit(struct gate *g, struct err_detail *detail)
 {
     const char *path = g->config->audit_file;
@@ -154,7 +133,8 @@ static bool open_parts(struct gate *g, const char *config_path, struct err_detai
         !make_profile(g, config_path, detail)) {
         return false;
     }
-    if (!gate_access_open(g, detail) || !open_audit(g, detail)) {
+    if (!gate_redis_open(&c->redis, &g->redis, detail) || !gate_access_open(g, detail) ||
+        !open_audit(g, detail)) {
         return false;
     }
     g->workers = worker_pool_new(worker_count(c), (size_t)c->worker_queue);
@@ -179,7 +159,8 @@ struct gate *gate_open(const struct config *config, const char *config_path,
     }
     g->tokens = token_cache_new(TOKEN_CACHE_ENTRIES);
     g->cache = cache_new((size_t)g->config->cache_bytes);
-    make_budget(g);
+    g->flights = flights_new();
+    gate_config_open(g);
     return g;
 }
 
@@ -194,9 +175,10 @@ void gate_close(struct gate *g)
     if (g->backend) {
         g->backend->ops->free(g->backend);
     }
-    budget_free(g->budget);
-    free(g->budget_named);
+    gate_config_close(g);
+    flights_free(g->flights);
     cache_free(g->cache);
+    gate_redis_close(g->redis);
     token_cache_free(g->tokens);
     bool audit_ended = sink_free(g->audit, SINK_WAIT_MS);
     if (g->audit_fd >= 0 && audit_ended) {
@@ -212,6 +194,7 @@ void gate_close(struct gate *g)
 
 void gate_tick(struct gate *g, bool reload)
 {
+    gate_config_tick(g, reload);
     gate_access_tick(g, reload);
     struct err_detail detail = {""};
     bool switched = false;

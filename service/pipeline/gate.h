@@ -18,9 +18,9 @@ struct gate *gate_open(const struct config *config, const char *config_path,
                        struct err_detail *detail);
 void gate_close(struct gate *g);
 
-/* Looks for a new generation of the store and a changed policy or key file, and switches to them:
- * call it about twice a second. reload: take up the policy also if its files look unchanged
- * (SIGHUP). What is unusable is logged and counted; the old one stays. */
+/* Looks for a new generation of the store and a changed configuration, policy or key file, and
+ * switches to them: call it about twice a second. reload: take up the files also if they look
+ * unchanged (SIGHUP). What is unusable is logged and counted; the old one stays. */
 void gate_tick(struct gate *g, bool reload);
 
 /* Says that the gate is served on `host` (copied), the host of `listen`: from now on a policy must

@@ -12,9 +12,8 @@
 
 #include <stdint.h>
 
-struct gate; /* the service: everything requests share */
-struct loop;
-struct request; /* opaque */
+struct gate_loop; /* the service as one loop has it, see gate_loop.h */
+struct request;   /* opaque */
 
 enum surface { SURFACE_MCP, SURFACE_REST, SURFACE_STDIO };
 
@@ -44,7 +43,7 @@ struct reply {
 /* reply and what it points at live until request_free. */
 typedef void (*request_reply_fn)(struct request *r, const struct reply *reply, void *door);
 
-struct request *request_new(struct gate *g, struct loop *l, const struct request_input *in,
+struct request *request_new(struct gate_loop *gl, const struct request_input *in,
                             request_reply_fn on_reply, void *door);
 void request_run(struct request *r);
 

@@ -153,6 +153,12 @@ enum step_result respond_outcome(struct request *r, struct slice answer, bool is
     return respond_json(r, 200, outcome);
 }
 
+enum step_result respond_cached(struct request *r)
+{
+    r->note = r->cached->note;
+    return respond_outcome(r, r->cached->body, r->cached->is_empty_outcome);
+}
+
 /* An error outcome in the one shape, worded in r->answer. */
 static enum step_result respond_error(struct request *r, const struct shape_error *e, int status,
                                       enum metrics_outcome outcome)

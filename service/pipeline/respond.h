@@ -22,6 +22,9 @@ enum step_result respond_refusal(struct request *r, int status, const char *mess
 /* The outcome in r->answer (from the engine or from the cache). */
 enum step_result respond_outcome(struct request *r, struct slice answer, bool is_empty);
 
+/* r->cached: what somebody was answered before. */
+enum step_result respond_cached(struct request *r);
+
 /* invalid_input as r->arg_error says. */
 enum step_result respond_invalid(struct request *r);
 

@@ -21,12 +21,15 @@ static const struct step STEPS[] = {
     {"arguments", arguments_begin, NULL},    /* canonical request; names only what is visible */
     {"direct", direct_begin, NULL},          /* lists, prompts, handshakes: answered here */
     {"cache", cache_begin, NULL},            /* a hit is free */
+    {"flight", flight_begin, flight_finish}, /* of equal calls in the process one goes on */
+    {"shared", shared_begin, shared_finish}, /* and of equal calls at all replicas */
     {"budget", budget_begin, budget_finish}, /* tenant, subject, tool: all or none */
     {"retrieve", retrieve_begin, retrieve_finish}, /* every leg, over permitted partitions only */
     {"recheck", recheck_begin, NULL},              /* each hit against the filter once more */
     {"abstain", abstain_begin, NULL},              /* nothing found is about the question: none */
     {"fuse", fuse_begin, NULL},                    /* legs to one order, in integers */
-    {"answer", answer_begin, answer_finish},       /* neutralise, fence, byte budget; keep it */
+    {"answer", answer_begin, answer_finish},       /* neutralise, fence, byte budget */
+    {"keep", keep_begin, keep_finish},             /* for the next one; who waits gets it now */
 };
 
 enum { N_STEPS = sizeof(STEPS) / sizeof(STEPS[0]) };
@@ -54,9 +57,12 @@ struct budget_charge request_charge(struct request *r)
 static void cancel_operations(struct request *r)
 {
     op_cancel(&r->keys_op);
+    op_cancel(&r->flight_op);
+    op_cancel(&r->shared_op);
     op_cancel(&r->budget_op);
     op_cancel(&r->retrieve_op);
     op_cancel(&r->answer_op);
+    op_cancel(&r->keep_op);
     r->pending = 0;
     timer_stop(&r->deadline);
 }
@@ -67,9 +73,37 @@ static void give_back(struct request *r)
     enum err_kind kind = err_kind(r->failure);
     if (r->verdict.charged && (kind == ERR_KIND_RETRYABLE || kind == ERR_KIND_PERMANENT)) {
         struct budget_charge charge = request_charge(r);
-        budget_refund(r->gate->budget, NULL, &charge, &r->verdict);
+        budget_refund(r->gate->budget, r->gate_loop->budget.redis, &charge, &r->verdict);
         r->verdict.charged = false;
         atomic_fetch_add(&r->gate->metrics.refunded, 1);
+    }
+}
+
+void request_land(struct request *r, const struct cache_value *value)
+{
+    seat_land(r->seat, value);
+    r->seat = NULL;
+}
+
+/* Whether what failed one call would fail an equal one now as well. A spent budget is the caller's
+ * own, and a deadline may be later. */
+static bool fails_equal_calls(enum err failure)
+{
+    return failure != ERR_OK && failure != ERR_BUDGET_SPENT && failure != ERR_BUDGET_DOWN &&
+           failure != ERR_DEADLINE;
+}
+
+/* Whoever waits for this call's answer is told what became of it, or goes on in its stead. */
+static void leave_flight(struct request *r)
+{
+    if (r->seat && r->boarding.leads && fails_equal_calls(r->failure)) {
+        seat_fail(r->seat, r->failure);
+    } else {
+        seat_leave(r->seat);
+    }
+    r->seat = NULL;
+    if (r->claim.held) {
+        shared_cache_give_up(gate_redis_cache(r->gate->redis), &r->place, &r->claim);
     }
 }
 
@@ -96,6 +130,7 @@ static void count(struct request *r)
 static void reply(struct request *r)
 {
     cancel_operations(r);
+    leave_flight(r);
     r->finished = true;
     count(r);
     audit_write(r);
@@ -187,6 +222,16 @@ static void on_keys_done(struct op *op)
     on_op_done((struct request *)(void *)((char *)op - offsetof(struct request, keys_op)));
 }
 
+static void on_flight_done(struct op *op)
+{
+    on_op_done((struct request *)(void *)((char *)op - offsetof(struct request, flight_op)));
+}
+
+static void on_shared_done(struct op *op)
+{
+    on_op_done((struct request *)(void *)((char *)op - offsetof(struct request, shared_op)));
+}
+
 static void on_budget_done(struct op *op)
 {
     on_op_done((struct request *)(void *)((char *)op - offsetof(struct request, budget_op)));
@@ -202,17 +247,24 @@ static void on_answer_done(struct op *op)
     on_op_done((struct request *)(void *)((char *)op - offsetof(struct request, answer_op)));
 }
 
+static void on_keep_done(struct op *op)
+{
+    on_op_done((struct request *)(void *)((char *)op - offsetof(struct request, keep_op)));
+}
+
 void request_await(struct request *r)
 {
     r->pending++;
 }
 
-struct request *request_new(struct gate *g, struct loop *l, const struct request_input *in,
+struct request *request_new(struct gate_loop *gl, const struct request_input *in,
                             request_reply_fn on_reply, void *door)
 {
+    struct gate *g = gl->gate;
     struct request *r = mem_alloc(sizeof(*r));
     r->gate = g;
-    r->loop = l;
+    r->gate_loop = gl;
+    r->loop = gl->loop;
     r->in = *in;
     r->on_reply = on_reply;
     r->door = door;
@@ -220,9 +272,12 @@ struct request *request_new(struct gate *g, struct loop *l, const struct request
     r->access = gate_access_rules(g);
     r->deadline.on_expired = on_deadline;
     r->keys_op.on_done = on_keys_done;
+    r->flight_op.on_done = on_flight_done;
+    r->shared_op.on_done = on_shared_done;
     r->budget_op.on_done = on_budget_done;
     r->retrieve_op.on_done = on_retrieve_done;
     r->answer_op.on_done = on_answer_done;
+    r->keep_op.on_done = on_keep_done;
     r->reply.retry_after_ms = -1;
     (void)snprintf(r->id, sizeof(r->id), "%s%016llx", g->id_prefix,
                    (unsigned long long)atomic_fetch_add(&g->next_id, 1));
@@ -242,6 +297,7 @@ void request_run(struct request *r)
 void request_cancel(struct request *r)
 {
     cancel_operations(r);
+    leave_flight(r);
     r->finished = true;
     r->outcome = OUTCOME_CLIENT_GONE;
     count(r);
@@ -255,6 +311,8 @@ void request_free(struct request *r)
     atomic_fetch_sub(&r->gate->metrics.in_flight, 1);
     hits_free(r->hits);
     cache_release(r->cached);
+    cache_release(r->made);
+    cache_release(r->kept);
     token_cache_release(r->verified);
     view_unref(r->view);
     filter_unref(r->filter);

@@ -5,6 +5,8 @@
 
 #include "cache/budget.h"
 #include "cache/cache.h"
+#include "cache/flight.h"
+#include "cache/shared_cache.h"
 #include "cache/token_cache.h"
 #include "service/base/clock_watch.h"
 #include "service/base/json_write.h"
@@ -17,6 +19,8 @@
 #include "service/pipeline/admin.h"
 #include "service/pipeline/answer_job.h"
 #include "service/pipeline/gate.h"
+#include "service/pipeline/gate_loop.h"
+#include "service/pipeline/gate_redis.h"
 #include "service/pipeline/metrics.h"
 #include "service/pipeline/request.h"
 #include "service/retrieval/backend.h"
@@ -43,14 +47,17 @@ struct gate {
     struct backend *backend;
     struct token_cache *tokens;
     struct cache *cache;
-    struct budget_rules budget_rules;
-    struct budget_named *budget_named;
+    struct flights *flights;
+    struct gate_redis *redis; /* NULL: everything stays in the process */
     struct budget *budget;
     struct sink *audit; /* NULL: no audit stream */
     int audit_fd;       /* ours to close; -1: not ours */
     struct metrics metrics;
     char id_prefix[17]; /* random, so that ids of replicas differ */
     atomic_ullong next_id;
+    struct config *reloaded;      /* main thread: whose budgets hold; NULL: those of config */
+    struct digest config_seen;    /* main thread: the configuration file as last looked at */
+    uint64_t config_refused_with; /* main thread: generation of the rules it did not fit; 0: none */
     struct digest refused_policy; /* main thread: files already refused, said once */
     struct clock_watch clock;     /* main thread */
     bool policy_trouble;          /* main thread: refused or unreadable since it was last good */
@@ -58,8 +65,15 @@ struct gate {
     atomic_bool draining;
 };
 
+struct gate_loop {
+    struct gate *gate;
+    struct loop *loop;
+    struct redis_link cache, budget; /* .redis NULL: no Redis */
+};
+
 struct request {
     struct gate *gate;
+    struct gate_loop *gate_loop;
     struct loop *loop;
     struct access_rules *access;
     struct request_input in;
@@ -97,9 +111,16 @@ struct request {
     struct search_query query;
     struct slice canonical;
 
-    /* cache, budget, retrieve */
+    /* cache, flight, shared */
     struct cache_key key;
-    const struct cache_value *cached;
+    const struct cache_value *cached; /* a hit, wherever: the answer is free */
+    struct op flight_op, shared_op;
+    struct seat *seat; /* NULL: not in a flight */
+    struct boarding boarding;
+    struct shared_claim claim;
+    struct shared_place place;
+
+    /* budget, retrieve */
     struct op budget_op, retrieve_op;
     struct budget_verdict verdict;
     struct hits *hits;
@@ -110,7 +131,11 @@ struct request {
     struct op answer_op;
     struct answer_bytes answered;
     struct dynbuf answer; /* the JSON of an error */
-    struct slice note;    /* for the audit: that of answered, or of the cache */
+    struct slice note;    /* for the audit: that of the answer given */
+
+    /* keep */
+    const struct cache_value *made, *kept; /* ours, and what everybody gets */
+    struct op keep_op;
 
     /* respond */
     struct dynbuf body, challenge, etag;
@@ -119,11 +144,20 @@ struct request {
     enum err failure;
 };
 
+/* The configuration whose reloadable keys hold. Main thread. */
+static inline const struct config_values *gate_config_values(const struct gate *g)
+{
+    return g->reloaded ? config_values(g->reloaded) : g->config;
+}
+
 /* The access rules in force, with a reference to give back. */
 struct access_rules *gate_access_rules(struct gate *g);
 
 /* A request's charge, for taking it and giving it back. */
 struct budget_charge request_charge(struct request *r);
+
+/* For a leader: gives value to every equal call that waits. */
+void request_land(struct request *r, const struct cache_value *value);
 
 static inline const char *request_version(const struct request *r)
 {

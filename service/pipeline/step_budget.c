@@ -7,7 +7,7 @@ enum step_result budget_begin(struct request *r)
 {
     struct budget_charge charge = request_charge(r);
     request_await(r);
-    budget_take(r->gate->budget, NULL, &charge, &r->verdict, &r->budget_op);
+    budget_take(r->gate->budget, r->gate_loop->budget.redis, &charge, &r->verdict, &r->budget_op);
     return STEP_WAIT;
 }
 

@@ -17,9 +17,5 @@ enum step_result cache_begin(struct request *r)
     r->cached = cache_get(r->gate->cache, &r->key);
     struct metrics *m = &r->gate->metrics;
     atomic_fetch_add(r->cached ? &m->cache_hits : &m->cache_misses, 1);
-    if (!r->cached) {
-        return STEP_NEXT;
-    }
-    r->note = r->cached->note;
-    return respond_outcome(r, r->cached->body, r->cached->is_empty_outcome);
+    return r->cached ? respond_cached(r) : STEP_NEXT;
 }

@@ -24,6 +24,10 @@ enum step_result scope_begin(struct request *r);
 enum step_result arguments_begin(struct request *r);
 enum step_result direct_begin(struct request *r);
 enum step_result cache_begin(struct request *r);
+enum step_result flight_begin(struct request *r);
+enum step_result flight_finish(struct request *r);
+enum step_result shared_begin(struct request *r);
+enum step_result shared_finish(struct request *r);
 enum step_result budget_begin(struct request *r);
 enum step_result budget_finish(struct request *r);
 enum step_result retrieve_begin(struct request *r);
@@ -33,6 +37,8 @@ enum step_result abstain_begin(struct request *r);
 enum step_result fuse_begin(struct request *r);
 enum step_result answer_begin(struct request *r);
 enum step_result answer_finish(struct request *r);
+enum step_result keep_begin(struct request *r);
+enum step_result keep_finish(struct request *r);
 
 /* One more operation this request waits for: call it before starting that. */
 void request_await(struct request *r);

@@ -8,6 +8,7 @@
 #include "service/ingest/publish.h"
 #include "service/loop/loop.h"
 #include "service/pipeline/gate.h"
+#include "service/pipeline/gate_loop.h"
 #include "service/retrieval/generation.h"
 #include "tests/unit/auth/mint.h"
 
@@ -20,6 +21,7 @@ struct door {
     char folder[PATH_BYTES], store[PATH_BYTES + 16];
     struct config *configs[N_PROFILES];
     struct gate *gates[N_PROFILES]; /* NULL: not opened yet */
+    struct gate_loop *gate_loops[N_PROFILES];
     unsigned profile;
     struct loop *loop;
     struct dynbuf *reply;
@@ -78,6 +80,11 @@ static void add_answer(struct dynbuf *out, const struct answer_settings *s)
     dynbuf_add_text(out, line);
 }
 
+static void config_name(char name[32], unsigned profile)
+{
+    snprintf(name, 32, "kbgate%u.yaml", profile);
+}
+
 static void write_config(struct door *d, unsigned profile)
 {
     struct dynbuf text;
@@ -92,7 +99,7 @@ static void write_config(struct door *d, unsigned profile)
                            "  tenant: {per_minute: 0, burst: 1, per_day: 0}\n"
                            "  subject: {per_minute: 0, burst: 1, per_day: 0}\n");
     add_answer(&text, &ANSWERS[profile]);
-    snprintf(name, sizeof(name), "kbgate%u.yaml", profile);
+    config_name(name, profile);
     write_file(d, name, dynbuf_get(&text));
     d->configs[profile] = config_load(file_of(d, name), &why);
     MUST(d->configs[profile], "%s", why.text);
@@ -141,6 +148,7 @@ struct door *door_new(const struct credentials *c)
 void door_free(struct door *d)
 {
     for (unsigned i = 0; i < N_PROFILES; i++) {
+        gate_loop_close(d->gate_loops[i]);
         gate_close(d->gates[i]);
         config_free(d->configs[i]);
     }
@@ -168,15 +176,20 @@ static struct gate *take_gate(struct door *d)
     if (*gate) {
         gate_tick(*gate, true);
     } else {
-        *gate = gate_open(d->configs[d->profile], "kbgate.yaml", &why);
+        char name[32];
+        config_name(name, d->profile);
+        *gate = gate_open(d->configs[d->profile], file_of(d, name), &why);
         MUST(*gate, "%s", why.text);
+        d->gate_loops[d->profile] = gate_loop_open(*gate, d->loop);
     }
     return *gate;
 }
 
 void door_reopen(struct door *d)
 {
+    gate_loop_close(d->gate_loops[d->profile]);
     gate_close(d->gates[d->profile]);
+    d->gate_loops[d->profile] = NULL;
     d->gates[d->profile] = NULL;
     take_gate(d);
 }
@@ -282,6 +295,6 @@ static void on_reply(struct request *r, const struct reply *reply, void *door)
 void door_ask(struct door *d, const struct request_input *in, struct dynbuf *out)
 {
     d->reply = out;
-    request_run(request_new(d->gates[d->profile], d->loop, in, on_reply, d));
+    request_run(request_new(d->gate_loops[d->profile], in, on_reply, d));
     loop_run(d->loop); /* returns at once where the answer came already */
 }

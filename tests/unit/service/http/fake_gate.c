@@ -17,6 +17,11 @@ struct gate {
     struct request *waiting;
 };
 
+struct gate_loop {
+    struct gate *gate;
+    struct loop *loop;
+};
+
 struct request {
     struct loop_message message;
     struct gate *gate;
@@ -204,9 +209,24 @@ void fake_gate_set_ready(struct gate *g, bool ready)
     pthread_mutex_unlock(&g->lock);
 }
 
-struct request *request_new(struct gate *g, struct loop *l, const struct request_input *in,
+struct gate_loop *gate_loop_open(struct gate *g, struct loop *l)
+{
+    struct gate_loop *gl = mem_alloc(sizeof(*gl));
+    gl->gate = g;
+    gl->loop = l;
+    return gl;
+}
+
+void gate_loop_close(struct gate_loop *gl)
+{
+    free(gl);
+}
+
+struct request *request_new(struct gate_loop *gl, const struct request_input *in,
                             request_reply_fn on_reply, void *door)
 {
+    struct gate *g = gl->gate;
+    struct loop *l = gl->loop;
     struct request *r = mem_alloc(sizeof(*r));
     r->gate = g;
     r->loop = l;

@@ -61,11 +61,12 @@ struct fixture {
     struct config_values config;
     struct engine engine;
     struct loop *loop;
+    struct gate_loop *gate_loop;
     EVP_PKEY *key;
     struct dynbuf token;
 
     /* the last reply */
-    unsigned replies;
+    unsigned replies, repeats; /* repeats: with the body of the one before */
     int status;
     struct dynbuf body, challenge;
     int64_t retry_after_ms;
@@ -252,9 +253,11 @@ static inline void fixture_open(struct fixture *f)
     f->gate.backend = &f->engine.backend;
     f->gate.tokens = token_cache_new(16);
     f->gate.cache = cache_new(1 << 20);
-    f->gate.budget_rules = (struct budget_rules){.tenant = {60, 5, 0}, .subject = {60, 5, 0}};
-    f->gate.budget = budget_new(&f->gate.budget_rules, NULL);
+    f->gate.flights = flights_new();
+    const struct budget_rules rules = {.tenant = {60, 5, 0}, .subject = {60, 5, 0}};
+    f->gate.budget = budget_new(&rules, NULL);
     f->loop = loop_new();
+    f->gate_loop = gate_loop_open(&f->gate, f->loop);
     fixture_mint(f, "\"sub\":\"ann\",\"tid\":\"T1\",\"scope\":\"kb:read\"");
 }
 
@@ -262,6 +265,8 @@ static inline void fixture_close(struct fixture *f)
 {
     cr_assert_eq(f->gate.metrics.in_flight, 0, "a request was not freed");
     access_rules_unref(f->gate.access);
+    gate_loop_close(f->gate_loop);
+    flights_free(f->gate.flights);
     cache_free(f->gate.cache);
     token_cache_free(f->gate.tokens);
     budget_free(f->gate.budget);
@@ -280,6 +285,7 @@ static void fixture_on_reply(struct request *r, const struct reply *reply, void 
     f->replies++;
     f->status = reply->status;
     f->retry_after_ms = reply->retry_after_ms;
+    f->repeats += slice_eq(reply->body, dynbuf_get(&f->body));
     dynbuf_cut(&f->body, 0);
     dynbuf_add(&f->body, reply->body);
     dynbuf_cut(&f->challenge, 0);
@@ -296,7 +302,7 @@ static inline struct request *fixture_start(struct fixture *f, enum surface surf
                                      .n_authorization = f->token.n > 0,
                                      .content_type = SLICE_LIT("application/json"),
                                      .body = slice_of(body)};
-    return request_new(&f->gate, f->loop, &in, fixture_on_reply, f);
+    return request_new(f->gate_loop, &in, fixture_on_reply, f);
 }
 
 static inline void fixture_call(struct fixture *f, enum surface surface, const char *body)

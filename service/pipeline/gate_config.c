@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file is looked at by its bytes: a mounted configuration changes without a signal, and a
+ * signal may come without a change. */
+#include "service/pipeline/gate_config.h"
+
+#include "service/base/log.h"
+#include "service/base/mem.h"
+#include "service/base/small_file.h"
+#include "service/pipeline/access_check.h"
+
+#include <stdlib.h>
+
+static struct budget_rule rule_of(const struct budget_limits *l)
+{
+    return (struct budget_rule){
+        .per_minute = l->per_minute, .burst = l->burst, .per_day = l->per_day};
+}
+
+/* Both arrays are the caller's to free; the texts are the configuration's. */
+static struct budget_rules make_rules(const struct config_values *c,
+                                      struct budget_named **ret_named,
+                                      struct budget_tool **ret_tools)
+{
+    struct budget_named *named = *ret_named = mem_array(c->n_budgets, sizeof(*named));
+    struct budget_tool *tools = *ret_tools = mem_array(c->n_tools, sizeof(*tools));
+    for (size_t i = 0; i < c->n_budgets; i++) {
+        named[i] = (struct budget_named){.tenant = c->budgets[i].tenant,
+                                         .tool = c->budgets[i].tool,
+                                         .rule = rule_of(&c->budgets[i].limits)};
+    }
+    for (size_t i = 0; i < c->n_tools; i++) {
+        tools[i] = (struct budget_tool){
+            .tool = c->tools[i].tool, .cost = c->tools[i].cost, .is_paid = c->tools[i].is_paid};
+    }
+    return (struct budget_rules){.tenant = rule_of(&c->budget_tenant),
+                                 .subject = rule_of(&c->budget_subject),
+                                 .named = named,
+                                 .n_named = c->n_budgets,
+                                 .tools = tools,
+                                 .n_tools = c->n_tools};
+}
+
+static void on_mode(void *who, bool shared, const char *why)
+{
+    (void)who;
+    if (shared) {
+        log_event(LOG_INFO, "budget_shared", "Redis decides again");
+    } else {
+        log_event(LOG_WARN, "budget_in_process", why);
+    }
+}
+
+/* The bytes' digest; zero where they cannot be read. */
+static struct digest look(const struct gate *g)
+{
+    struct digest seen = {{0}};
+    struct dynbuf bytes;
+    dynbuf_init(&bytes, CONFIG_MAX_BYTES);
+    if (small_file_read(g->config_path, "--config", &bytes, NULL)) {
+        digest_of(dynbuf_get(&bytes), &seen);
+    }
+    dynbuf_done(&bytes);
+    return seen;
+}
+
+void gate_config_open(struct gate *g)
+{
+    const struct config_redis *redis = &g->config->redis;
+    const struct budget_options options = {.replicas_max = redis->replicas_max,
+                                           .key_prefix = slice_of(redis->key_prefix),
+                                           .on_mode = on_mode};
+    struct budget_named *named;
+    struct budget_tool *tools;
+    struct budget_rules rules = make_rules(g->config, &named, &tools);
+    g->budget = budget_new(&rules, redis->is_configured ? &options : NULL);
+    free(named);
+    free(tools);
+    g->config_seen = look(g);
+}
+
+/* Takes config. */
+static void apply(struct gate *g, struct config *config)
+{
+    const struct config_values *c = config_values(config);
+    struct budget_named *named;
+    struct budget_tool *tools;
+    struct budget_rules rules = make_rules(c, &named, &tools);
+    enum log_level level;
+    budget_set_rules(g->budget, &rules);
+    free(named);
+    free(tools);
+    if (log_level_parse(slice_of(c->log_level), &level)) {
+        log_set_level(level);
+    }
+    config_free(g->reloaded);
+    g->reloaded = config;
+    g->refused_policy = (struct digest){{0}}; /* it may fit now */
+}
+
+/* NULL where the file is refused, also because its budgets do not fit the policy in force: then
+ * *ret_generation is that of the policy. */
+static struct config *load_fitting(struct gate *g, uint64_t *ret_generation,
+                                   struct err_detail *detail)
+{
+    struct config *config = config_load(g->config_path, detail);
+    struct access_rules *rules = gate_access_rules(g);
+    *ret_generation = 0;
+    if (config && !access_check_budgets(g, config_values(config), &rules->trust, detail)) {
+        *ret_generation = rules->generation;
+        config_free(config);
+        config = NULL;
+    }
+    access_rules_unref(rules);
+    return config;
+}
+
+static void reload_config(struct gate *g)
+{
+    struct err_detail detail = {""};
+    struct config *config = load_fitting(g, &g->config_refused_with, &detail);
+    if (config) {
+        apply(g, config);
+        log_event(LOG_INFO, "config_reloaded",
+                  "log_level and budgets are as the file says; other keys wait for a restart");
+    } else {
+        log_event(LOG_ERROR, "config_reload_failed", detail.text);
+    }
+}
+
+/* A file that names a new tenant may come before the policy that brings it. */
+static bool may_fit_now(struct gate *g)
+{
+    if (!g->config_refused_with) {
+        return false;
+    }
+    struct access_rules *rules = gate_access_rules(g);
+    bool other = rules->generation != g->config_refused_with;
+    access_rules_unref(rules);
+    return other;
+}
+
+void gate_config_tick(struct gate *g, bool reload)
+{
+    struct digest now = look(g);
+    if (reload || !digest_eq(&now, &g->config_seen) || may_fit_now(g)) {
+        g->config_seen = now;
+        reload_config(g);
+    }
+}
+
+void gate_config_close(struct gate *g)
+{
+    config_free(g->reloaded);
+    budget_free(g->budget);
+}
