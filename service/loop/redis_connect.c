@@ -166,12 +166,14 @@ static void attempt(struct redis_loop *r)
     }
 }
 
-/* What has come may only not have been read yet: this loop may have been late itself. */
+static bool is_shaking_hands(const struct redis_loop *r)
+{
+    return r->state == REDIS_CONNECTING && (r->context->c.flags & REDIS_CONNECTED);
+}
+
 static void on_connect_deadline(struct redis_loop *r)
 {
-    if (r->context->c.flags & REDIS_CONNECTED) {
-        redis_watch_read(r);
-    }
+    redis_watch_catch_up(r, is_shaking_hands);
     if (r->state == REDIS_CONNECTING) {
         redis_drop(r, REDIS_FAILURE_TIMEOUT);
     }

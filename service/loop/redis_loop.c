@@ -197,14 +197,15 @@ void redis_start(struct redis_shell *s, const struct slice *args, size_t n_args)
     }
 }
 
-/* Reads first what has come: the loop may have been late itself. */
+static bool is_due(const struct redis_loop *r)
+{
+    return r->state == REDIS_UP && r->due && r->due->due_mono_ms <= clock_mono_ms();
+}
+
 void redis_on_deadline(struct redis_loop *r)
 {
-    int64_t now = clock_mono_ms();
-    if (r->due && r->due->due_mono_ms <= now) {
-        redis_watch_read(r);
-    }
-    while (r->state == REDIS_UP && r->due && r->due->due_mono_ms <= now) {
+    redis_watch_catch_up(r, is_due);
+    while (is_due(r)) {
         struct redis_shell *s = r->due;
         if (++r->misses == REDIS_LOOP_MAX_MISSES) {
             redis_drop(r, REDIS_FAILURE_TIMEOUT);
@@ -215,7 +216,7 @@ void redis_on_deadline(struct redis_loop *r)
         fail(s, REDIS_FAILURE_TIMEOUT);
     }
     if (r->state == REDIS_UP && r->due) {
-        timer_start(r->loop, &r->timer, r->due->due_mono_ms - now);
+        timer_start(r->loop, &r->timer, r->due->due_mono_ms - clock_mono_ms());
     }
 }
 

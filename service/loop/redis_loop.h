@@ -6,7 +6,8 @@
  * the breaker there is. It goes down when it is lost, when REDIS_LOOP_MAX_MISSES calls in a row
  * passed their deadline, and for a reply that is too large, unasked for or no RESP2. It is tried
  * again after a delay with jitter that doubles up to REDIS_LOOP_RETRY_MAX_MS.
- * Thread:    the loop's own, or before it runs and after it ended.
+ * Thread:    the loop's own, or before it runs and after it ended. The process ignores SIGPIPE:
+ *            hiredis writes to connections that may be closed.
  * Blocking:  never; a host name is resolved by the resolver pool.
  * Ownership: calls in flight when it is freed end as if cancelled.
  * Ceiling:   REDIS_LOOP_MAX_CALLS in flight and REDIS_LOOP_MAX_QUEUED_BYTES unsent; beyond either a
@@ -22,7 +23,7 @@
 enum {
     REDIS_LOOP_MAX_CALLS = 1024,
     REDIS_LOOP_MAX_QUEUED_BYTES = 4 * 1024 * 1024,
-    REDIS_LOOP_MAX_REPLY_BYTES = 512 * 1024, /* received and not yet parsed */
+    REDIS_LOOP_MAX_REPLY_BYTES = 512 * 1024, /* of all texts of a reply together */
     REDIS_LOOP_MAX_ITEMS = 32,               /* of a list reply, which nests no further */
     REDIS_LOOP_MAX_ARGS = 64,
     REDIS_LOOP_MAX_MISSES = 3,
@@ -60,13 +61,16 @@ struct redis_loop_options {
     struct worker_pool *resolver;        /* borrowed; looks up host names. NULL: the host must be
                                             an address or a path */
     uint64_t seed;                       /* of the jitter */
-    /* Told each time it goes up or down, `why` REDIS_FAILURE_NONE when up. May be NULL. */
+    /* Told each time it goes up or down, `why` REDIS_FAILURE_NONE when up, and of the first
+     * failure to connect; not of those that follow. May be NULL. */
     void (*on_health)(void *who, bool up, enum redis_failure why);
     void *who;
 };
 
 /* Starts connecting when the loop runs. */
 struct redis_loop *redis_loop_new(struct loop *l, const struct redis_loop_options *options);
+
+/* At any time, also from an on_done or on_health; neither is called again. */
 void redis_loop_free(struct redis_loop *r);
 bool redis_loop_is_up(const struct redis_loop *r);
 
@@ -89,9 +93,10 @@ struct redis_call {
     enum redis_failure failure;
 };
 
-/* Sends a command: args are bytes, copied. Done perhaps before it returns. A command that was sent
- * and then cancelled or missed its deadline may still be carried out; what is sent after it on the
- * same redis_loop is carried out after it. */
+/* Sends a command: args are bytes, copied; none that changes what a connection is for (SUBSCRIBE,
+ * MONITOR, HELLO, CLIENT REPLY). Done perhaps before it returns. A command that was sent and then
+ * cancelled or missed its deadline may still be carried out; what is sent after it on the same
+ * redis_loop is carried out after it. */
 void redis_loop_call(struct redis_loop *r, const struct slice *args, size_t n_args,
                      struct redis_call *call);
 
@@ -105,7 +110,9 @@ struct redis_script {
 };
 void redis_script_init(struct redis_script *s, struct slice text); /* text outlives it */
 
-/* EVALSHA; where the server does not know the script, EVAL, once. s outlives the redis_loop. */
+/* EVALSHA; where the server does not know the script, EVAL, once and with a deadline of its own. A
+ * call that was cancelled or missed its deadline meanwhile is not sent again. s outlives the
+ * redis_loop. */
 void redis_loop_eval(struct redis_loop *r, const struct redis_script *s, const struct slice *keys,
                      size_t n_keys, const struct slice *args, size_t n_args,
                      struct redis_call *call);

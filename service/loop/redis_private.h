@@ -105,7 +105,9 @@ void redis_ended(struct redis_loop *r);
 
 /* redis_watch.c */
 bool redis_watch_begin(struct redis_loop *r);
-void redis_watch_read(struct redis_loop *r);
+/* Reads what has come already, as long as the condition lasts: this loop may have been late itself,
+ * so a deadline says nothing of what waits in the socket. */
+void redis_watch_catch_up(struct redis_loop *r, bool (*wants_more)(const struct redis_loop *r));
 
 /* redis_resolve.c */
 bool redis_resolve(struct redis_loop *r); /* false: it cannot be looked up now */

@@ -7,6 +7,7 @@
 
 #include <hiredis/sds.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 
 static void set_events(struct redis_loop *r, uint32_t events)
 {
@@ -52,11 +53,24 @@ static void on_cleanup(void *arg)
     redis_ended(r);
 }
 
-void redis_watch_read(struct redis_loop *r)
+static void read_some(struct redis_loop *r)
 {
     redisAsyncHandleRead(r->context);
     if (r->context && redis_reply_is_too_long(r)) {
         redis_drop(r, REDIS_FAILURE_BROKEN);
+    }
+}
+
+static bool has_unread(const struct redis_loop *r)
+{
+    int n = 0;
+    return ioctl(r->context->c.fd, FIONREAD, &n) == 0 && n > 0;
+}
+
+void redis_watch_catch_up(struct redis_loop *r, bool (*wants_more)(const struct redis_loop *r))
+{
+    while (wants_more(r) && has_unread(r)) {
+        read_some(r);
     }
 }
 
@@ -90,7 +104,7 @@ static void on_ready(struct watch *w, uint32_t events)
         (struct redis_loop *)(void *)((char *)w - offsetof(struct redis_loop, watch));
     redis_enter(r);
     if (events & ~(uint32_t)EPOLLOUT) {
-        redis_watch_read(r);
+        read_some(r);
     }
     if (r->context && (events & EPOLLOUT)) {
         write_queued(r);

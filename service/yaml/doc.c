@@ -39,6 +39,12 @@ int yaml_shown_bytes(struct slice name)
     return n;
 }
 
+/* A URL that slipped into a key's place, or the end of one that a comma cut in two. */
+static bool may_hold_password(struct slice key)
+{
+    return key.n > 0 && memchr(key.p, '@', key.n);
+}
+
 void yaml_error(const struct yaml_doc *doc, int line, struct slice key, struct err_detail *detail,
                 const char *format, ...)
 {
@@ -47,7 +53,10 @@ void yaml_error(const struct yaml_doc *doc, int line, struct slice key, struct e
     va_start(args, format);
     (void)vsnprintf(reason, sizeof(reason), format, args);
     va_end(args);
-    if (key.p) {
+    if (may_hold_password(key)) {
+        err_detail_set(detail, "%s:%d: a key that is not shown, for it holds an @ as URLs do: %s",
+                       doc->file_name.p, line, reason);
+    } else if (key.p) {
         err_detail_set(detail, "%s:%d: key `%.*s`: %s", doc->file_name.p, line,
                        yaml_shown_bytes(key), key.p, reason);
     } else {

@@ -67,7 +67,7 @@ bool yaml_read(struct yaml_doc *doc, const struct yaml_node *map, const struct y
                size_t n_fields, void *ret_struct, struct err_detail *detail);
 
 /* "FILE:LINE: key `K`: " + the formatted reason, for checks beyond the table. key may be
- * SLICE_NONE. */
+ * SLICE_NONE; one that holds an @ is not shown: it may be a misplaced URL with a password. */
 void yaml_error(const struct yaml_doc *doc, int line, struct slice key, struct err_detail *detail,
                 const char *format, ...) __attribute__((format(printf, 5, 6)));
 

@@ -14,6 +14,19 @@ def test_the_configuration_table_is_the_programs():
     assert quoted.strip() == kb.run("serve", "--help-config").stdout.strip()
 
 
+def test_the_configuration_examples_are_good(own_server):
+    section = README.split("\n## Configuration\n")[1].split("\n## ")[0]
+    examples = re.findall(r"```yaml\n(.*?)```", section, re.S)
+    assert len(examples) == 2
+    server = own_server(start=False)
+    (server.home / "keys").mkdir()
+    (server.home / "keys" / "redis.password").write_text("secret\n")
+    (server.home / "keys" / "cache.key").write_bytes(bytes(32))
+    plain = server.config.read_text().replace(kb.BUDGETS, "")
+    server.config.write_text(plain + "".join(examples))
+    assert "/run/redis/redis.sock" in kb.run("check", "--config", server.config).stdout
+
+
 def test_the_steps_are_the_runners():
     table = re.search(r"static const struct step STEPS\[\] = \{\n(.*?)\n\};", (kb.TOP / "service/pipeline/runner.c").read_text(), re.S)
     quoted = re.search(r"static const struct step STEPS\[\] = \{\n(.*?)\n\};", README, re.S)

@@ -205,3 +205,18 @@ Test(config_redis, tells_no_byte_of_a_password)
         cr_expect_null(strstr(config_file_detail.text, "hunter2"), "%s", config_file_detail.text);
     }
 }
+
+Test(config_redis, shows_no_url_that_stands_in_a_keys_place)
+{
+    static const char *const texts[] = {
+        "redis:\n  redis://kb:hunter2@127.0.0.1: 1\n",
+        "redis: {url: redis://kb:a,hunter2@127.0.0.1, replicas_max: 3}\n",
+        "redis:\n  url redis://kb:hunter2@127.0.0.1\n  replicas_max: 3\n",
+        "redis://kb:hunter2@127.0.0.1: {}\n",
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        cr_expect_null(config_file_load(slice_of(texts[i])), "accepted: %s", texts[i]);
+        cr_expect_null(strstr(config_file_detail.text, "hunter2"), "%s", config_file_detail.text);
+        cr_expect_not_null(strstr(config_file_detail.text, "kbgate.yaml:"));
+    }
+}

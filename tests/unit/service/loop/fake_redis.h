@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define FAKE_MUST(condition)                                                                       \
@@ -209,25 +210,44 @@ static inline void fake_on_listen(struct watch *w, uint32_t events)
     loop_stop(f->loop);
 }
 
+static inline void fake_begin(struct fake_redis *f, struct loop *l, int fd)
+{
+    f->loop = l;
+    f->fd = fd;
+    f->to_auth = f->to_select = "+OK\r\n";
+    f->to_ping = "+PONG\r\n";
+    FAKE_MUST(listen(fd, 16) == 0);
+    f->listen.on_ready = fake_on_listen;
+    FAKE_MUST(watch_start(l, &f->listen, fd, EPOLLIN));
+    dynbuf_init(&f->log, FAKE_MAX_BYTES);
+}
+
 /* port 0: one that is free. */
 static inline void fake_open(struct fake_redis *f, struct loop *l, uint16_t port)
 {
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t n = sizeof(address);
-    int on = 1;
-    *f = (struct fake_redis){
-        .loop = l, .to_auth = "+OK\r\n", .to_select = "+OK\r\n", .to_ping = "+PONG\r\n"};
-    f->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    FAKE_MUST(setsockopt(f->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0);
-    FAKE_MUST(bind(f->fd, (struct sockaddr *)&address, sizeof(address)) == 0);
-    FAKE_MUST(listen(f->fd, 16) == 0);
-    FAKE_MUST(getsockname(f->fd, (struct sockaddr *)&address, &n) == 0);
-    strcpy(f->address.host, "127.0.0.1");
-    f->address.port = ntohs(address.sin_port);
-    f->listen.on_ready = fake_on_listen;
-    FAKE_MUST(watch_start(l, &f->listen, f->fd, EPOLLIN));
-    dynbuf_init(&f->log, FAKE_MAX_BYTES);
+    int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    FAKE_MUST(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0);
+    FAKE_MUST(bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+    FAKE_MUST(getsockname(fd, (struct sockaddr *)&address, &n) == 0);
+    *f = (struct fake_redis){.address.port = ntohs(address.sin_port)};
+    memcpy(f->address.host, "127.0.0.1", sizeof("127.0.0.1"));
+    fake_begin(f, l, fd);
+}
+
+/* On a socket of this path, which nothing has taken. */
+static inline void fake_open_at(struct fake_redis *f, struct loop *l, const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    FAKE_MUST(strlen(path) < sizeof(address.sun_path));
+    memcpy(address.sun_path, path, strlen(path));
+    FAKE_MUST(bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+    *f = (struct fake_redis){.address.is_unix = true};
+    memcpy(f->address.path, path, strlen(path) + 1);
+    fake_begin(f, l, fd);
 }
 
 static inline void fake_close_peers(struct fake_redis *f)

@@ -287,19 +287,88 @@ Test(redis_server, names_are_resolved_off_the_loop_and_each_address_is_tried)
     worker_pool_free(pool);
 }
 
+static void on_tick_frees(struct timer *t)
+{
+    if (sem_trywait(&names_resolving) != 0) {
+        timer_start(l, t, 1);
+        return;
+    }
+    redis_loop_free(redis);
+    redis = NULL;
+    sem_post(&names_may_resolve);
+    loop_stop(l);
+}
+
 Test(redis_server, may_be_freed_while_its_name_is_being_resolved)
 {
     struct worker_pool *pool = worker_pool_new(1, 4);
-    struct timer tick = {.on_expired = on_tick};
+    struct timer tick = {.on_expired = on_tick_frees};
     names_init();
     strcpy(server.address.host, "slow.test");
     open_redis(5000, 5000, pool);
     timer_start(l, &tick, 1);
-    sem_post(&names_may_resolve); /* the loop waits for the job before it stops */
-    loop_run(l);
+    loop_run(l); /* ends once the job has come back */
+    cr_assert_null(redis);
+    cr_assert_eq(sem_trywait(&names_resolved), 0);
+    cr_assert_eq(health.n_down, 0);
+    worker_pool_free(pool);
+}
+
+Test(redis_server, a_server_that_is_full_refuses_and_is_up_once_it_has_room)
+{
+    redis_server_start(&server, (const char *const[]){"--maxclients", "1", NULL});
+    redisContext *other = redisConnectUnix(server.address.path);
+    cr_assert_eq(other->err, 0);
+    freeReplyObject(redisCommand(other, "PING"));
+    open_redis(5000, 5000, NULL);
+    WAIT_FOR(l, health.n_down);
+    cr_assert(health.why == REDIS_FAILURE_REFUSED || health.why == REDIS_FAILURE_LOST);
+    redisFree(other);
+    int64_t begun = clock_mono_ms();
+    WAIT_FOR(l, redis_loop_is_up(redis));
+    cr_assert_leq(clock_mono_ms() - begun, 2000);
+    cr_assert_str_eq(ask("SET k v"), "OK");
+}
+
+Test(redis_server, a_socket_with_a_full_backlog_fails_at_once)
+{
+    char folder[] = "/tmp/redis_server.XXXXXX";
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fds[2];
+    cr_assert_not_null(mkdtemp(folder));
+    server.address.is_unix = true;
+    snprintf(server.address.path, sizeof(server.address.path), "%s/s", folder);
+    memcpy(address.sun_path, server.address.path, sizeof(server.address.path));
+    for (int i = 0; i < 2; i++) {
+        fds[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    }
+    cr_assert_eq(bind(fds[0], (struct sockaddr *)&address, sizeof(address)), 0);
+    cr_assert_eq(listen(fds[0], 0), 0);
+    cr_assert_eq(connect(fds[1], (struct sockaddr *)&address, sizeof(address)), 0);
+    open_redis(5000, 5000, NULL);
+    WAIT_FOR(l, health.n_down);
+    cr_assert_eq(health.why, REDIS_FAILURE_CONNECT);
+    close(fds[0]);
+    close(fds[1]);
+    unlink(server.address.path);
+    rmdir(folder);
+}
+
+Test(redis_server, the_longest_path_reaches_its_socket)
+{
+    char folder[] = "/tmp/redis_server.XXXXXX", path[REDIS_PATH_MAX_BYTES + 1];
+    struct fake_redis fake;
+    cr_assert_not_null(mkdtemp(folder));
+    memset(path, 's', sizeof(path));
+    memcpy(path, folder, strlen(folder));
+    path[strlen(folder)] = '/';
+    path[REDIS_PATH_MAX_BYTES] = '\0';
+    fake_open_at(&fake, l, path);
+    server.address = fake.address;
+    open_up();
     redis_loop_free(redis);
     redis = NULL;
-    timer_stop(&tick);
-    worker_pool_free(pool);
-    cr_assert_leq(health.n_down, 1);
+    fake_close(&fake);
+    unlink(path);
+    rmdir(folder);
 }

@@ -151,3 +151,22 @@ Test(yaml_read, refuses_a_node_that_is_no_map)
     }
     yaml_doc_free(doc);
 }
+
+/* The key before it was left out; a comma cut it in two; it stands twice. */
+Test(yaml_read, shows_no_key_that_may_be_a_url_with_a_password)
+{
+    static const char *const texts[] = {
+        "redis://kb:hunter2@h: 1\n",
+        "{text: redis://kb:a,hunter2@h}\n",
+        "a@hunter2: 1\na@hunter2: 2\n",
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct yaml_doc *doc = yaml_parse(slice_of(texts[i]), "f.yaml", &detail);
+        struct sample s = {0};
+        cr_expect_not(doc && yaml_read(doc, yaml_root(doc), FIELDS, 5, &s, &detail), "accepted: %s",
+                      texts[i]);
+        cr_expect_not_null(strstr(detail.text, "a key that is not shown"), "%s", detail.text);
+        cr_expect_null(strstr(detail.text, "hunter2"), "%s", detail.text);
+        yaml_doc_free(doc);
+    }
+}
