@@ -7,6 +7,7 @@
 #include "service/http/server.h"
 #include "service/pipeline/admin.h"
 #include "service/pipeline/gate.h"
+#include "service/pipeline/gate_loop.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -101,6 +102,12 @@ static bool read_addresses(const struct config_values *c, struct addresses *ret,
     return true;
 }
 
+static unsigned thread_count(const struct config_values *c)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return c->threads ? (unsigned)c->threads : cores > 0 ? (unsigned)cores : 1;
+}
+
 static struct http_server *start(struct gate *gate, const struct config_values *c,
                                  const struct addresses *a, struct err_detail *detail)
 {
@@ -108,15 +115,12 @@ static struct http_server *start(struct gate *gate, const struct config_values *
     add_hosts(&hosts, c, a->host);
     add_all(&origins, c->allowed_origins);
     add_name(&origins, url_origin(c->public_url, false));
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
     const struct http_options options = {
         .host = a->host,
         .port = a->port,
         .admin_host = a->admin_host,
         .admin_port = a->admin_port,
-        .n_threads = c->threads  ? (unsigned)c->threads
-                     : cores > 0 ? (unsigned)cores
-                                 : 1,
+        .n_threads = thread_count(c),
         .max_body_bytes = (size_t)c->max_body_bytes,
         .max_connections = (size_t)c->max_connections,
         .max_in_flight = (size_t)c->max_in_flight,
@@ -144,6 +148,10 @@ static void log_serving(const struct config_values *c)
     log_text_z(&l, "listen", c->listen);
     log_text_z(&l, "admin_listen", c->admin_listen);
     log_text_z(&l, "public_url", c->public_url);
+    if (c->redis.is_configured) { /* of all replicas, to be held against Redis' maxclients */
+        log_int(&l, "redis_connections_max",
+                (int64_t)GATE_LOOP_CONNECTIONS * thread_count(c) * c->redis.replicas_max);
+    }
     log_end(&l);
 }
 

@@ -7,6 +7,8 @@
 #ifndef PIPELINE_GATE_LOOP_H
 #define PIPELINE_GATE_LOOP_H
 
+enum { GATE_LOOP_CONNECTIONS = 2 }; /* cache and budgets */
+
 struct gate;
 struct gate_loop; /* opaque */
 struct loop;
