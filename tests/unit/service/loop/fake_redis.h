@@ -163,7 +163,7 @@ static inline size_t fake_command(const struct dynbuf *in, struct slice *args, s
 
 static inline void fake_on_peer(struct watch *w, uint32_t events)
 {
-    static char bytes[1 << 16];
+    char bytes[1 << 14];
     struct fake_peer *p = (struct fake_peer *)w;
     struct slice args[FAKE_MAX_ARGS];
     size_t n_args;
