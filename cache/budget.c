@@ -1,300 +1,244 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In this process only. A minute is the generic cell rate algorithm (ITU-T I.371): one number a
- * counter, the theoretical arrival time, so that a limit has no window edge to crowd at. A day is a
- * count from midnight UTC. All three budgets are looked at first and charged only if all of them
- * agree. */
+/* Who decides a charge: the call is remembered here, else Redis, else this process over its share.
+ * A take whose outcome is unknown is not sent again: it may have been charged, and what is decided
+ * here comes on top. */
 #include "cache/budget.h"
 
-#include "cache/lru.h"
+#include "cache/budget_shared.h"
+#include "cache/scripts.h"
 #include "service/base/mem.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { MINUTE_US = 60 * 1000 * 1000, DAY_MS = 24 * 60 * 60 * 1000, N_COUNTERS = 3 };
-
-struct counter {
-    struct lru_entry lru; /* first */
-    int64_t arrival_us;   /* theoretical arrival time, Unix */
-    int64_t day, day_count;
-};
-
-struct memory {
-    struct lru_entry lru; /* first */
-    int64_t charged_ms;
-};
+enum { WHY_MAX_BYTES = 32 };
 
 struct budget {
-    pthread_mutex_t lock;
-    struct budget_rules *rules;
-    struct lru counters, memories;
+    struct budget_local *local;
+    struct redis_script take, refund;
+    int64_t replicas_max;
+    char prefix[BUDGET_PREFIX_MAX_BYTES + 1];
+    void (*on_mode)(void *who, bool shared, const char *why);
+    void *who;
+
+    pthread_mutex_t lock; /* of what follows */
+    struct budget_rulebook *rules;
+    int64_t failed_unix_ms; /* last */
+    struct budget_stats stats;
 };
-
-/* One budget of a charge. */
-struct line {
-    const char *minute_name, *day_name;
-    struct budget_rule rule;
-    struct digest key;
-};
-
-/* The texts stay the caller's. */
-static struct budget_rules *copy_rules(const struct budget_rules *rules)
-{
-    struct budget_rules *copy = mem_alloc(sizeof(*copy));
-    struct budget_named *named = mem_array(rules->n_named, sizeof(*named));
-    for (size_t i = 0; i < rules->n_named; i++) {
-        named[i] = rules->named[i];
-    }
-    *copy = *rules;
-    copy->named = named;
-    return copy;
-}
-
-static void free_rules(struct budget_rules *rules)
-{
-    free((void *)(uintptr_t)rules->named);
-    free(rules);
-}
 
 struct budget *budget_new(const struct budget_rules *rules, const struct budget_options *options)
 {
     struct budget *b = mem_alloc(sizeof(*b));
     pthread_mutex_init(&b->lock, NULL);
-    (void)options;
-    b->rules = copy_rules(rules);
-    lru_init(&b->counters);
-    lru_init(&b->memories);
+    b->local = budget_local_new();
+    b->rules = budget_rulebook_new(rules);
+    b->replicas_max = 1;
+    b->stats.is_shared = true;
+    redis_script_init(&b->take, slice_of(budget_take_lua));
+    redis_script_init(&b->refund, slice_of(budget_refund_lua));
+    if (options) {
+        struct slice prefix = options->key_prefix;
+        b->replicas_max = options->replicas_max;
+        (void)snprintf(b->prefix, sizeof(b->prefix), "%.*s", (int)prefix.n,
+                       prefix.n ? prefix.p : "");
+        b->on_mode = options->on_mode;
+        b->who = options->who;
+    }
     return b;
-}
-
-static void release_entry(struct lru_entry *e)
-{
-    free(e); /* the first member of a counter or a memory */
 }
 
 void budget_free(struct budget *b)
 {
     if (b) {
-        lru_done(&b->counters, release_entry);
-        lru_done(&b->memories, release_entry);
+        budget_local_free(b->local);
+        budget_rulebook_unref(b->rules);
         pthread_mutex_destroy(&b->lock);
-        free_rules(b->rules);
         free(b);
     }
 }
 
-/* Adds e to the table, dropping the stalest entry of a full one. */
-static void add_bounded(struct lru *table, struct lru_entry *e)
+void budget_set_rules(struct budget *b, const struct budget_rules *rules)
 {
-    if (table->n >= BUDGET_MAX_ENTRIES) {
-        struct lru_entry *stalest = lru_oldest(table);
-        lru_remove(table, stalest);
-        free(stalest);
-    }
-    lru_add(table, e);
+    struct budget_rulebook *fresh = budget_rulebook_new(rules), *old;
+    pthread_mutex_lock(&b->lock);
+    old = b->rules;
+    b->rules = fresh;
+    pthread_mutex_unlock(&b->lock);
+    budget_rulebook_unref(old);
 }
 
-static struct budget_rule find_rule(const struct budget_rules *rules, struct slice tenant,
-                                    struct slice tool, struct budget_rule standard)
+void budget_stats(struct budget *b, struct budget_stats *ret_stats)
 {
-    for (size_t i = 0; i < rules->n_named; i++) {
-        const struct budget_named *named = &rules->named[i];
-        if (slice_eq(named->tenant, tenant) && slice_eq(named->tool, tool)) {
-            return named->rule;
+    pthread_mutex_lock(&b->lock);
+    *ret_stats = b->stats;
+    pthread_mutex_unlock(&b->lock);
+}
+
+static void make_bill(struct budget *b, const struct budget_charge *charge,
+                      struct budget_bill *ret_bill)
+{
+    pthread_mutex_lock(&b->lock);
+    struct budget_rulebook *rules = budget_rulebook_ref(b->rules);
+    pthread_mutex_unlock(&b->lock);
+    budget_bill_make(rules, charge, ret_bill);
+    budget_rulebook_unref(rules);
+}
+
+/* --- the mode --- */
+
+/* Told under the lock, so that the last word is the true one. */
+static void set_mode(struct budget *b, bool shared, const char *why)
+{
+    if (b->stats.is_shared != shared) {
+        b->stats.is_shared = shared;
+        if (b->on_mode) {
+            b->on_mode(b->who, shared, why);
         }
     }
-    return standard;
 }
 
-static struct digest key_of(const char *kind, struct slice tenant, struct slice detail)
+static void note_success(struct budget *b, int64_t now_ms)
 {
-    struct digest key;
-    struct hasher h;
-    hasher_init(&h);
-    hasher_part(&h, slice_of(kind));
-    hasher_part(&h, tenant);
-    hasher_part(&h, detail);
-    hasher_done(&h, &key);
-    return key;
-}
-
-static void make_lines(const struct budget *b, const struct budget_charge *c,
-                       struct line lines[N_COUNTERS])
-{
-    const struct budget_rule none = {0};
-    struct slice tool = slice_of(c->tool);
-    lines[0] = (struct line){"tenant/minute", "tenant/day",
-                             find_rule(b->rules, c->tenant, SLICE_NONE, b->rules->tenant),
-                             key_of("tenant", c->tenant, SLICE_NONE)};
-    lines[1] = (struct line){"subject/minute", "subject/day", b->rules->subject,
-                             key_of("subject", c->tenant, digest_slice(c->subject))};
-    lines[2] = (struct line){"tool/minute", "tool/day", find_rule(b->rules, c->tenant, tool, none),
-                             key_of("tool", c->tenant, tool)};
-}
-
-static struct counter *find_counter(struct budget *b, const struct digest *key)
-{
-    struct counter *counter = (struct counter *)lru_find(&b->counters, key);
-    if (!counter) {
-        counter = mem_alloc(sizeof(*counter));
-        counter->lru.key = *key;
-        add_bounded(&b->counters, &counter->lru);
+    pthread_mutex_lock(&b->lock);
+    b->stats.shared++;
+    if (llabs(now_ms - b->failed_unix_ms) >= BUDGET_SETTLED_MS) {
+        set_mode(b, true, redis_failure_name(REDIS_FAILURE_NONE));
     }
-    return counter;
+    pthread_mutex_unlock(&b->lock);
 }
 
-static int64_t cell_us(const struct budget_rule *rule)
+static void note_failure(struct budget *b, int64_t now_ms, bool decided_here, const char *why)
 {
-    return MINUTE_US / rule->per_minute;
+    pthread_mutex_lock(&b->lock);
+    b->stats.in_process += decided_here;
+    b->failed_unix_ms = now_ms;
+    set_mode(b, false, why);
+    pthread_mutex_unlock(&b->lock);
 }
 
-static int64_t arrival_after(const struct counter *counter, const struct budget_rule *rule,
-                             int64_t now_us)
+/* The first word of an error reply is its code; of anything else, that it is no reply of ours. */
+static void describe_failure(const struct redis_call *call, char ret_why[WHY_MAX_BYTES])
 {
-    return (counter->arrival_us > now_us ? counter->arrival_us : now_us) + cell_us(rule);
-}
-
-/* How long until one more fits; 0: now. */
-static int64_t minute_wait_ms(const struct counter *counter, const struct budget_rule *rule,
-                              int64_t now_ms)
-{
-    if (!rule->per_minute) {
-        return 0;
+    const char *why = redis_failure_name(call->failure);
+    size_t n = strlen(why);
+    if (call->op.result == ERR_OK && call->reply->kind == REDIS_ERROR) {
+        why = call->reply->text.p;
+        for (n = 0; n < call->reply->text.n && why[n] > ' ' && why[n] <= '~';) {
+            n++;
+        }
+    } else if (call->op.result == ERR_OK) {
+        why = "reply";
+        n = strlen(why);
     }
-    int64_t early_us = arrival_after(counter, rule, now_ms * 1000) - now_ms * 1000;
-    int64_t wait_us = early_us - rule->burst * cell_us(rule);
-    return wait_us > 0 ? (wait_us + 999) / 1000 : 0;
+    (void)snprintf(ret_why, WHY_MAX_BYTES, "%.*s", (int)n, n ? why : "");
 }
 
-static int64_t day_wait_ms(const struct counter *counter, const struct budget_rule *rule,
-                           int64_t now_ms)
+/* --- taking --- */
+
+/* One take on its way to Redis. Redis' call holds the take, the caller's op only points to it. */
+struct take {
+    struct redis_call call;
+    struct budget *b;
+    struct budget_bill bill;
+    int64_t now_ms;
+    struct budget_verdict *verdict;
+    struct op *op;
+};
+
+static void detach(void *work)
 {
-    bool spent =
-        rule->per_day && counter->day == now_ms / DAY_MS && counter->day_count >= rule->per_day;
-    return spent ? DAY_MS - now_ms % DAY_MS : 0;
+    struct take *t = work;
+    op_cancel(&t->call.op);
+    free(t);
 }
 
-static void consider(struct budget_verdict *verdict, const char *name, int64_t wait_ms)
+static enum err decide_here(struct budget *b, const struct budget_bill *bill, int64_t n_shares,
+                            int64_t now_ms, struct budget_verdict *verdict)
 {
-    if (wait_ms > verdict->retry_after_ms) {
-        verdict->budget = name;
-        verdict->retry_after_ms = wait_ms;
-    }
+    verdict->in_process = true;
+    budget_local_take(b->local, bill, n_shares, now_ms * 1000, verdict);
+    return verdict->budget ? ERR_BUDGET_SPENT : ERR_OK;
 }
 
-static void charge_counter(struct counter *counter, const struct budget_rule *rule, int64_t now_ms)
+static enum err decide_without_redis(struct take *t)
 {
-    if (rule->per_minute) {
-        counter->arrival_us = arrival_after(counter, rule, now_ms * 1000);
+    char why[WHY_MAX_BYTES];
+    describe_failure(&t->call, why);
+    note_failure(t->b, t->now_ms, !t->bill.is_paid, why);
+    if (t->bill.is_paid) {
+        return ERR_BUDGET_DOWN;
     }
-    if (counter->day != now_ms / DAY_MS) {
-        counter->day = now_ms / DAY_MS;
-        counter->day_count = 0;
-    }
-    counter->day_count++;
+    return decide_here(t->b, &t->bill, t->b->replicas_max, t->now_ms, t->verdict);
 }
 
-static struct digest memory_key(const struct budget_charge *c)
+static enum err decide_as_redis(struct take *t, const struct budget_reading *reading)
 {
-    return key_of("charge", digest_slice(c->subject), digest_slice(&c->call->value));
+    note_success(t->b, t->now_ms);
+    if (reading->note.day) {
+        budget_local_note(t->b->local, &t->bill, &reading->note, t->now_ms * 1000);
+    }
+    *t->verdict = reading->verdict;
+    return reading->verdict.budget ? ERR_BUDGET_SPENT : ERR_OK;
 }
 
-static struct memory *find_memory(struct budget *b, const struct digest *key, int64_t now_ms)
+static void on_reply(struct op *call_op)
 {
-    struct memory *memory = (struct memory *)lru_find(&b->memories, key);
-    if (memory && now_ms - memory->charged_ms >= BUDGET_REMEMBER_MS) {
-        lru_remove(&b->memories, &memory->lru);
-        free(memory);
-        return NULL;
-    }
-    return memory;
+    struct take *t = (struct take *)(void *)call_op; /* the first member of the first member */
+    struct budget_reading reading;
+    struct op *op = t->op;
+    bool decided =
+        call_op->result == ERR_OK && budget_shared_read(t->call.reply, &t->bill, &reading);
+    enum err result = decided ? decide_as_redis(t, &reading) : decide_without_redis(t);
+    free(t);
+    op_done(op, result);
 }
 
-static void remember(struct budget *b, const struct digest *key, int64_t now_ms)
+static void ask_redis(struct budget *b, struct redis_loop *redis, struct take *t)
 {
-    struct memory *memory = mem_alloc(sizeof(*memory));
-    memory->lru.key = *key;
-    memory->charged_ms = now_ms;
-    add_bounded(&b->memories, &memory->lru);
-}
-
-/* Under the lock. */
-static void decide(struct budget *b, const struct budget_charge *c, struct budget_verdict *verdict)
-{
-    struct digest call = memory_key(c);
-    if (find_memory(b, &call, c->now_unix_ms)) {
-        return;
-    }
-    struct line lines[N_COUNTERS];
-    make_lines(b, c, lines);
-    for (size_t i = 0; i < N_COUNTERS; i++) {
-        const struct counter *counter = find_counter(b, &lines[i].key);
-        consider(verdict, lines[i].minute_name,
-                 minute_wait_ms(counter, &lines[i].rule, c->now_unix_ms));
-        consider(verdict, lines[i].day_name, day_wait_ms(counter, &lines[i].rule, c->now_unix_ms));
-    }
-    if (verdict->budget) {
-        return;
-    }
-    for (size_t i = 0; i < N_COUNTERS; i++) {
-        charge_counter(find_counter(b, &lines[i].key), &lines[i].rule, c->now_unix_ms);
-    }
-    remember(b, &call, c->now_unix_ms);
-    verdict->charged = true;
+    struct budget_script_input in;
+    budget_shared_take_input(slice_of(b->prefix), &t->bill, &in);
+    t->call.op.on_done = on_reply;
+    redis_loop_eval(redis, &b->take, in.keys, in.n_keys, in.args, in.n_args, &t->call);
 }
 
 void budget_take(struct budget *b, struct redis_loop *redis, const struct budget_charge *charge,
                  struct budget_verdict *ret_verdict, struct op *op)
 {
-    (void)redis;
-    op_start(op, NULL, NULL);
+    struct budget_bill bill;
+    make_bill(b, charge, &bill);
     *ret_verdict = (struct budget_verdict){0};
-    pthread_mutex_lock(&b->lock);
-    decide(b, charge, ret_verdict);
-    pthread_mutex_unlock(&b->lock);
-    op_done(op, ret_verdict->budget ? ERR_BUDGET_SPENT : ERR_OK);
-}
-
-static void refund_counter(struct counter *counter, const struct budget_rule *rule, int64_t now_ms)
-{
-    if (rule->per_minute) {
-        counter->arrival_us -= cell_us(rule);
+    if (redis && !budget_local_remembers(b->local, &bill, charge->now_unix_ms * 1000)) {
+        struct take *t = mem_alloc(sizeof(*t));
+        t->b = b;
+        t->bill = bill;
+        t->now_ms = charge->now_unix_ms;
+        t->verdict = ret_verdict;
+        t->op = op;
+        op_start(op, detach, t);
+        ask_redis(b, redis, t);
+        return;
     }
-    if (counter->day == now_ms / DAY_MS && counter->day_count > 0) {
-        counter->day_count--;
-    }
+    op_start(op, NULL, NULL);
+    op_done(op,
+            redis ? ERR_OK : decide_here(b, &bill, BUDGET_WHOLE, charge->now_unix_ms, ret_verdict));
 }
 
 void budget_refund(struct budget *b, struct redis_loop *redis, const struct budget_charge *charge,
                    const struct budget_verdict *verdict)
 {
-    (void)redis;
-    (void)verdict;
-    pthread_mutex_lock(&b->lock);
-    struct digest call = memory_key(charge);
-    struct memory *memory = find_memory(b, &call, charge->now_unix_ms);
-    if (memory) {
-        lru_remove(&b->memories, &memory->lru);
-        free(memory);
-        struct line lines[N_COUNTERS];
-        make_lines(b, charge, lines);
-        for (size_t i = 0; i < N_COUNTERS; i++) {
-            refund_counter(find_counter(b, &lines[i].key), &lines[i].rule, charge->now_unix_ms);
-        }
+    struct budget_bill bill;
+    if (!verdict->charged) {
+        return;
     }
-    pthread_mutex_unlock(&b->lock);
-}
-
-void budget_set_rules(struct budget *b, const struct budget_rules *rules)
-{
-    pthread_mutex_lock(&b->lock);
-    free_rules(b->rules);
-    b->rules = copy_rules(rules);
-    pthread_mutex_unlock(&b->lock);
-}
-
-void budget_stats(struct budget *b, struct budget_stats *ret_stats)
-{
-    (void)b;
-    *ret_stats = (struct budget_stats){.is_shared = true};
+    make_bill(b, charge, &bill);
+    if (verdict->in_process || !redis) {
+        budget_local_refund(b->local, &bill, charge->now_unix_ms * 1000);
+        return;
+    }
+    struct budget_script_input in;
+    budget_shared_refund_input(slice_of(b->prefix), &bill, &in);
+    budget_local_forget(b->local, &bill);
+    redis_loop_eval_send(redis, &b->refund, in.keys, in.n_keys, in.args, in.n_args);
 }

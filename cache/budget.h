@@ -19,7 +19,12 @@
 #include "service/base/op.h"
 #include "service/loop/redis_loop.h"
 
-enum { BUDGET_MAX_ENTRIES = 100000, BUDGET_REMEMBER_MS = 10 * 60 * 1000 };
+enum {
+    BUDGET_MAX_ENTRIES = 100000,
+    BUDGET_REMEMBER_MS = 10 * 60 * 1000,
+    BUDGET_SETTLED_MS = 1000, /* without a failure, before Redis counts as back */
+    BUDGET_PREFIX_MAX_BYTES = 64,
+};
 
 /* 0: no such limit. Numbers are calls of cost 1; a limit of n lets n ÷ cost calls pass. */
 struct budget_rule {
@@ -46,7 +51,7 @@ struct budget; /* opaque */
 
 struct budget_options {
     int64_t replicas_max;    /* at least 1: into how many shares a limit falls without Redis */
-    struct slice key_prefix; /* of every key in Redis, copied */
+    struct slice key_prefix; /* of every key in Redis, copied; BUDGET_PREFIX_MAX_BYTES */
     /* Told when charges begin to be decided here instead of by Redis and when Redis decides again;
      * `why` is the first word of Redis' error or a redis_failure's name. Any thread. May be NULL.
      */
