@@ -65,3 +65,22 @@ def test_a_refused_url_is_named_by_its_key_alone(checked, old, new, key):
     done = checked(old, new)
     assert done.returncode == 1
     assert f"key `{key}`" in done.stderr and "kbgate.yaml:" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "file, content, word",
+    [
+        ("cache.key", bytes(31), "at least 32"),
+        ("cache.key", None, "cache_key_file"),
+        ("redis.password", b"\n", "is empty"),
+        ("redis.password", b"x" * 513, "512 bytes"),
+        ("redis.password", None, "password of the budgets"),
+    ],
+)
+def test_the_files_are_read_as_at_the_start(checked, file, content, word):
+    path = checked.home / file
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    done = checked()
+    assert done.returncode == 1 and word in done.stderr and str(path) in done.stderr, done.stderr
