@@ -246,7 +246,11 @@ void redis_loop_free(struct redis_loop *r)
     }
     redis_resolve_cancel(r);
     timer_stop(&r->timer);
+    bool may_write = r->depth == 0 && r->state == REDIS_UP;
     redis_enter(r);
+    if (may_write) {
+        redis_watch_write(r);
+    }
     redis_drop(r, REDIS_FAILURE_DOWN);
     redis_leave(r);
 }

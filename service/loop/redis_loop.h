@@ -70,7 +70,8 @@ struct redis_loop_options {
 /* Starts connecting when the loop runs. */
 struct redis_loop *redis_loop_new(struct loop *l, const struct redis_loop_options *options);
 
-/* At any time, also from an on_done or on_health; neither is called again. */
+/* At any time, also from an on_done or on_health; neither is called again. What is queued leaves if
+ * the socket takes it, but not from there. */
 void redis_loop_free(struct redis_loop *r);
 bool redis_loop_is_up(const struct redis_loop *r);
 

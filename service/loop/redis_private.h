@@ -105,6 +105,8 @@ void redis_ended(struct redis_loop *r);
 
 /* redis_watch.c */
 bool redis_watch_begin(struct redis_loop *r);
+/* What is queued, as far as the socket takes it; not within a callback of hiredis. */
+void redis_watch_write(struct redis_loop *r);
 /* Reads what has come already, as long as the condition lasts: this loop may have been late itself,
  * so a deadline says nothing of what waits in the socket. */
 void redis_watch_catch_up(struct redis_loop *r, bool (*wants_more)(const struct redis_loop *r));

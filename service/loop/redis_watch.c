@@ -74,7 +74,7 @@ void redis_watch_catch_up(struct redis_loop *r, bool (*wants_more)(const struct 
     }
 }
 
-static void write_queued(struct redis_loop *r)
+void redis_watch_write(struct redis_loop *r)
 {
     size_t before = sdslen(r->context->c.obuf);
     r->is_writing = true;
@@ -91,7 +91,7 @@ static void on_flush(struct loop_deferred *d)
         (struct redis_loop *)(void *)((char *)d - offsetof(struct redis_loop, flush));
     redis_enter(r);
     if (r->context && !(r->watched & EPOLLOUT)) {
-        write_queued(r);
+        redis_watch_write(r);
     }
     redis_leave(r);
 }
@@ -107,7 +107,7 @@ static void on_ready(struct watch *w, uint32_t events)
         read_some(r);
     }
     if (r->context && (events & EPOLLOUT)) {
-        write_queued(r);
+        redis_watch_write(r);
     }
     redis_leave(r);
 }

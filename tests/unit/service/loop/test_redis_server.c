@@ -145,6 +145,19 @@ Test(redis_server, a_killed_server_fails_what_is_in_flight_and_is_found_again)
     }
 }
 
+Test(redis_server, what_was_sent_without_waiting_leaves_before_it_is_freed)
+{
+    redis_server_start(&server, NULL);
+    open_up();
+    redis_loop_send(redis, (struct slice[]){SLICE_LIT("LPUSH"), SLICE_LIT("list"), SLICE_LIT("x")},
+                    3);
+    redis_loop_free(redis);
+    redis = NULL;
+    redisReply *reply = redis_server_say(&server, "BLPOP list 10"); /* if need be it waits */
+    cr_assert_eq(reply->type, REDIS_REPLY_ARRAY);
+    freeReplyObject(reply);
+}
+
 static void on_tick(struct timer *t)
 {
     timer_start(l, t, 1);
