@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A changed configuration file while serving: budgets are taken up without a signal and without losing
+what was spent; a file that is refused changes nothing."""
+
+import itertools
+import signal
+import time
+
+import service as kb
+
+UNLIMITED = "subject: {per_minute: 0, burst: 1, per_day: 0}"
+NARROW = f"budgets:\n  tenant: {{per_minute: 1, burst: 1, per_day: 0}}\n  {UNLIMITED}\n"
+WIDE = f"budgets:\n  tenant: {{per_minute: 60000, burst: 1000, per_day: 0}}\n  {UNLIMITED}\n"
+COSTLY = NARROW + "  costs: {search_kb: 2}\n"  # no burst of 1 lets that pass
+WAIT_SECONDS = 20
+
+numbers = itertools.count()
+
+
+def passes(service, token) -> bool:
+    """Whether a call that no cache holds is answered."""
+    return not service.call(token, query=f"holiday number {next(numbers)}")["isError"]
+
+
+def rewrite(service, old: str, new: str) -> None:
+    """As an editor or a mounted volume does it: the path names another file at once."""
+    text = service.config.read_text()
+    assert old in text
+    fresh = service.config.with_suffix(".new")
+    fresh.write_text(text.replace(old, new))
+    fresh.rename(service.config)
+
+
+def wait_for_event(service, name: str, count: int) -> None:
+    end = time.monotonic() + WAIT_SECONDS
+    while service.log_text().count(f'"event":"{name}"') < count:
+        assert time.monotonic() < end, f"{name} did not come\n{service.log_text()}"
+        time.sleep(0.02)
+
+
+def test_budgets_are_taken_up_without_a_signal(own_server):
+    service = own_server(budgets=NARROW)
+    token = service.mint()
+    assert passes(service, token) and not passes(service, token)
+    rewrite(service, NARROW, WIDE)
+    wait_for_event(service, "config_reloaded", 1)
+    assert all(passes(service, token) for _ in range(5))
+    rewrite(service, WIDE, NARROW)
+    wait_for_event(service, "config_reloaded", 2)
+    assert not passes(service, token), "what was spent is still spent"
+
+
+def test_a_refused_file_changes_nothing_and_is_said_once(own_server):
+    service = own_server(budgets=NARROW)
+    token = service.mint()
+    assert passes(service, token)
+    rewrite(service, NARROW, COSTLY)
+    wait_for_event(service, "config_reload_failed", 1)
+    assert not passes(service, token)
+    log = service.log_text()
+    assert f"{service.config}:" in log and "costs" in log, log
+    rewrite(service, COSTLY, WIDE)
+    wait_for_event(service, "config_reloaded", 1)
+    assert passes(service, token)
+    assert service.log_text().count('"event":"config_reload_failed"') == 1
+
+
+def test_a_signal_reads_the_file_also_where_it_looks_unchanged(own_server):
+    service = own_server(budgets=NARROW)
+    service.process.send_signal(signal.SIGHUP)
+    wait_for_event(service, "config_reloaded", 1)
+    assert service.process.poll() is None
+
+
+def test_a_file_that_is_gone_is_said_once_and_serving_goes_on(own_server):
+    service = own_server(budgets=WIDE)
+    token = service.mint()
+    kept = service.config.read_text()
+    service.config.unlink()
+    wait_for_event(service, "config_reload_failed", 1)
+    assert passes(service, token)
+    service.config.write_text(kept)
+    wait_for_event(service, "config_reloaded", 1)
+    assert service.log_text().count('"event":"config_reload_failed"') == 1
+
+
+def test_other_keys_wait_for_a_restart(own_server):
+    service = own_server(budgets=WIDE)
+    token = service.mint()
+    rewrite(service, f'public_url: "{kb.RESOURCE}"', 'public_url: "http://elsewhere.example/mcp"')
+    wait_for_event(service, "config_reloaded", 1)
+    assert passes(service, token), "the audience is still the one of the start"
