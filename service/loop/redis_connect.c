@@ -90,8 +90,8 @@ void redis_on_step(struct redis_loop *r, enum redis_step step, const struct redi
     if (reply->kind != REDIS_STATUS || !slice_is(reply->text, expected)) {
         redis_drop(r, REDIS_FAILURE_REFUSED);
     } else if (step == REDIS_STEP_PING) {
-        timer_stop(&r->timer);
         r->state = REDIS_UP;
+        redis_check_later(r);
         r->addresses.n = 0; /* look it up anew when this one is lost */
         tell(r, true, REDIS_FAILURE_NONE);
     }
@@ -120,7 +120,7 @@ static void begin(struct redis_loop *r, const char *host)
     atomic_fetch_add_explicit(&r->connects, 1, memory_order_relaxed);
     r->why = REDIS_FAILURE_NONE;
     r->n_queued = 0;
-    r->misses = 0;
+    r->misses = r->silences = 0;
     r->context = open_context(r->options.address, host);
     if (r->context && !redis_watch_begin(r)) {
         redisAsyncFree(r->context);

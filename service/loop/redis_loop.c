@@ -79,7 +79,8 @@ static void append(struct redis_loop *r, struct redis_shell *s)
     r->last = &s->next;
     r->due = r->due ? r->due : s;
     r->n_calls++;
-    if (r->state == REDIS_UP && !r->timer.slot) {
+    if (r->state == REDIS_UP && (r->is_quiet || !r->timer.slot)) {
+        r->is_quiet = false;
         timer_start(r->loop, &r->timer, r->options.command_ms);
     }
 }
@@ -99,7 +100,7 @@ static void answered(struct redis_shell *s, const struct redis_reply *reply)
     struct redis_loop *r = s->owner;
     struct redis_call *call = s->call;
     if (!s->is_late) {
-        r->misses = 0;
+        r->misses = r->silences = 0;
         r->retry_ms = 0;
     }
     if (redis_script_retry(s, reply)) {
@@ -128,10 +129,14 @@ static void on_reply(redisAsyncContext *c, void *from, void *arg)
     redis_reply_read(from, items, &reply);
     if (s->step == REDIS_STEP_NONE) {
         answered(s, &reply);
+        return;
+    }
+    if (s->step == REDIS_STEP_CHECK) { /* whatever it says, it speaks */
+        r->silences = s->is_late ? r->silences : 0;
     } else {
         redis_on_step(r, s->step, &reply);
-        free(s);
     }
+    free(s);
 }
 
 static size_t n_digits(size_t value)
@@ -190,11 +195,37 @@ void redis_start(struct redis_shell *s, const struct slice *args, size_t n_args)
         return;
     }
     atomic_fetch_add_explicit(&r->calls, 1, memory_order_relaxed);
+    r->is_idle = false;
     if (s->call) {
         s->call->reply = NULL;
         s->call->failure = REDIS_FAILURE_NONE;
         op_start(&s->call->op, detach, s);
     }
+}
+
+void redis_check_later(struct redis_loop *r)
+{
+    r->is_quiet = true;
+    timer_start(r->loop, &r->timer, REDIS_LOOP_CHECK_MS);
+}
+
+/* Its answer tells nothing of calls: they may be late all the same. */
+static void check(struct redis_loop *r)
+{
+    struct redis_shell *s = redis_shell_new(r, NULL, 0, 0);
+    s->step = REDIS_STEP_CHECK;
+    r->is_quiet = false;
+    r->is_idle = sdslen(r->context->c.obuf) == 0;
+    if (redis_send(s, &SLICE_LIT("PING"), 1) != REDIS_FAILURE_NONE) {
+        free(s);
+        redis_check_later(r);
+    }
+}
+
+static bool is_too_silent(struct redis_loop *r, const struct redis_shell *s)
+{
+    unsigned *in_a_row = s->step == REDIS_STEP_CHECK ? &r->silences : &r->misses;
+    return ++*in_a_row == REDIS_LOOP_MAX_MISSES;
 }
 
 static bool is_due(const struct redis_loop *r)
@@ -204,19 +235,27 @@ static bool is_due(const struct redis_loop *r)
 
 void redis_on_deadline(struct redis_loop *r)
 {
+    bool missed = false;
     redis_watch_catch_up(r, is_due);
     while (is_due(r)) {
         struct redis_shell *s = r->due;
-        if (++r->misses == REDIS_LOOP_MAX_MISSES) {
+        if (is_too_silent(r, s)) {
             redis_drop(r, REDIS_FAILURE_TIMEOUT);
             return;
         }
         r->due = s->next;
-        s->is_late = true;
+        s->is_late = missed = true;
         fail(s, REDIS_FAILURE_TIMEOUT);
     }
-    if (r->state == REDIS_UP && r->due) {
+    if (r->state != REDIS_UP) {
+        return;
+    }
+    if (r->due) {
         timer_start(r->loop, &r->timer, r->due->due_mono_ms - clock_mono_ms());
+    } else if (missed || r->is_quiet) {
+        check(r);
+    } else {
+        redis_check_later(r);
     }
 }
 

@@ -4,8 +4,10 @@
  * One connection. It is made by itself, says AUTH and SELECT, and is up once a PING was answered.
  * While it is not up every call fails at once: nothing ever waits for Redis to return, which is all
  * the breaker there is. It goes down when it is lost, when REDIS_LOOP_MAX_MISSES calls in a row
- * passed their deadline, and for a reply that is too large, unasked for or no RESP2. It is tried
- * again after a delay with jitter that doubles up to REDIS_LOOP_RETRY_MAX_MS.
+ * passed their deadline, and for a reply that is too large, unasked for or no RESP2. While nothing
+ * is asked it asks PING every REDIS_LOOP_CHECK_MS, and at once after a miss, so that a silent
+ * server is found out by few calls or none. It is tried again after a delay with jitter that
+ * doubles up to REDIS_LOOP_RETRY_MAX_MS.
  * Thread:    the loop's own, or before it runs and after it ended. The process ignores SIGPIPE:
  *            hiredis writes to connections that may be closed.
  * Blocking:  never; a host name is resolved by the resolver pool.
@@ -27,6 +29,7 @@ enum {
     REDIS_LOOP_MAX_ITEMS = 32,               /* of a list reply, which nests no further */
     REDIS_LOOP_MAX_ARGS = 64,
     REDIS_LOOP_MAX_MISSES = 3,
+    REDIS_LOOP_CHECK_MS = 250,
     REDIS_LOOP_RETRY_MIN_MS = 50,
     REDIS_LOOP_RETRY_MAX_MS = 1000,
 };
@@ -121,7 +124,7 @@ void redis_loop_eval_send(struct redis_loop *r, const struct redis_script *s,
                           const struct slice *keys, size_t n_keys, const struct slice *args,
                           size_t n_args);
 
-/* What it did so far, for metrics and tests. Any thread. */
+/* What it did for its callers so far, for metrics and tests. Any thread. */
 struct redis_stats {
     uint64_t calls;                         /* sent */
     uint64_t writes;                        /* system calls that sent something: batches */

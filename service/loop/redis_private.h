@@ -24,7 +24,15 @@ enum redis_state {
 
 enum redis_health { REDIS_HEALTH_UNKNOWN, REDIS_HEALTH_UP, REDIS_HEALTH_DOWN };
 
-enum redis_step { REDIS_STEP_NONE, REDIS_STEP_AUTH, REDIS_STEP_SELECT, REDIS_STEP_PING };
+/* Whose command it is: a caller's; ours, of the handshake; ours, to see whether it still answers.
+ */
+enum redis_step {
+    REDIS_STEP_NONE,
+    REDIS_STEP_AUTH,
+    REDIS_STEP_SELECT,
+    REDIS_STEP_PING,
+    REDIS_STEP_CHECK
+};
 
 /* One command in flight, until it is answered or the connection ends, whoever waits for it. */
 struct redis_shell {
@@ -33,7 +41,7 @@ struct redis_shell {
     struct redis_call *call; /* NULL: nobody waits (any more) */
     bool is_settled;         /* the caller knows: its reply, a failure, or it has cancelled */
     bool is_late;            /* passed its deadline */
-    enum redis_step step;    /* of the handshake */
+    enum redis_step step;
     int64_t due_mono_ms;
     uint64_t end; /* of its bytes among all that were queued on this connection */
     const struct redis_script *script; /* of EVALSHA: args is what EVAL needs then */
@@ -73,7 +81,10 @@ struct redis_loop {
     struct redis_shell *due;           /* the first of them that is not late */
     size_t n_calls;
     uint64_t n_queued; /* bytes since the connection was begun */
-    unsigned misses;   /* in a row */
+    unsigned misses;   /* of calls, in a row */
+    unsigned silences; /* of checks, likewise */
+    bool is_quiet;     /* nothing is due, and timer says when to check */
+    bool is_idle;      /* nothing but a check was queued since the last write */
     atomic_uint_least64_t calls, writes, connects, failures[REDIS_FAILURE_COUNT];
 };
 
@@ -89,6 +100,8 @@ void redis_start(struct redis_shell *s, const struct slice *args, size_t n_args)
 /* Counts a call that ends without a reply and tells its caller; NULL: nobody waits. */
 void redis_refuse(struct redis_loop *r, struct redis_call *call, enum redis_failure failure);
 void redis_on_deadline(struct redis_loop *r);
+/* From now on it is seen to that the server answers. */
+void redis_check_later(struct redis_loop *r);
 
 /* redis_connect.c */
 void redis_connect_later(struct redis_loop *r);

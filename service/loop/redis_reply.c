@@ -16,7 +16,7 @@ static bool is_asked_for(const struct redis_loop *r, const redisReadTask *task)
         return false;
     }
     bool has_left = s->end <= r->n_queued - sdslen(r->context->c.obuf);
-    return has_left || (s->step != REDIS_STEP_NONE && task->type == REDIS_REPLY_ERROR);
+    return has_left || (r->state == REDIS_CONNECTING && task->type == REDIS_REPLY_ERROR);
 }
 
 /* Whether n more bytes may be added to the reply that is being read. */

@@ -81,7 +81,8 @@ void redis_watch_write(struct redis_loop *r)
     redisAsyncHandleWrite(r->context);
     r->is_writing = false;
     if (r->context && sdslen(r->context->c.obuf) < before) {
-        atomic_fetch_add_explicit(&r->writes, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&r->writes, !r->is_idle, memory_order_relaxed);
+        r->is_idle = false;
     }
 }
 

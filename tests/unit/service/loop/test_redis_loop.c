@@ -531,6 +531,57 @@ Test(redis_loop, misses_in_a_row_take_it_down_with_all_that_is_in_flight)
     }
 }
 
+static bool was_told(const char *commands)
+{
+    return strcmp(dynbuf_text(&fake.log), commands) == 0;
+}
+
+Test(redis_loop, a_quiet_server_is_asked_now_and_then_and_stays_up)
+{
+    int64_t begun = clock_mono_ms();
+    open_up();
+    WAIT_FOR(l, was_told("PING\nPING\nPING\nPING\n"));
+    cr_assert_geq(clock_mono_ms() - begun, 3 * REDIS_LOOP_CHECK_MS);
+    cr_assert_eq(health.n_down, 0);
+    cr_assert_eq(stats().calls, 0);
+    cr_assert_eq(stats().writes, 1, "its own questions are no batches");
+}
+
+Test(redis_loop, a_silent_server_is_found_out_without_calls)
+{
+    open_impatient_redis(5000, 30);
+    WAIT_FOR(l, redis_loop_is_up(redis));
+    fake.to_ping = NULL;
+    int64_t begun = clock_mono_ms();
+    WAIT_FOR(l, health.n_down);
+    cr_assert_eq(health.why, REDIS_FAILURE_TIMEOUT);
+    cr_assert_geq(clock_mono_ms() - begun, REDIS_LOOP_MAX_MISSES * 30);
+    cr_assert_lt(clock_mono_ms() - begun, 1000);
+    cr_assert_eq(stats().failures[REDIS_FAILURE_TIMEOUT], 0, "of calls: there was none");
+    fake.to_ping = "+PONG\r\n";
+    WAIT_FOR(l, redis_loop_is_up(redis));
+}
+
+Test(redis_loop, who_answers_checks_but_calls_too_late_is_found_out)
+{
+    static const char *const ASKED[] = {"PING\nGET k\nPING\n", "PING\nGET k\nPING\nGET k\nPING\n"};
+    struct redis_waiter w;
+    open_impatient_redis(5000, 30);
+    WAIT_FOR(l, redis_loop_is_up(redis));
+    fake.to_ping = NULL;
+    for (size_t i = 0; i < sizeof(ASKED) / sizeof(ASKED[0]); i++) {
+        waiter_call(&w, redis, l, "GET k");
+        WAIT_FOR(l, was_told(ASKED[i]));
+        cr_assert_eq(w.call.failure, REDIS_FAILURE_TIMEOUT);
+        fake_says_now(&fake, SLICE_LIT("+late\r\n+PONG\r\n"));
+    }
+    cr_assert(redis_loop_is_up(redis));
+    waiter_call(&w, redis, l, "GET k");
+    WAIT_FOR(l, health.n_down);
+    cr_assert_eq(stats().failures[REDIS_FAILURE_TIMEOUT], 3);
+    cr_assert_eq(health.why, REDIS_FAILURE_TIMEOUT);
+}
+
 Test(redis_loop, the_time_to_connect_ends_with_the_answer_to_ping)
 {
     fake.to_ping = NULL;
