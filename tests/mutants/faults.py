@@ -34,6 +34,7 @@ EMBEDDED = ["unit_service_retrieval:embedded*/*"]
 POSTINGS, SCORING = ["unit_service_retrieval:postings/*"], ["unit_service_retrieval:@(maxscore|lexical)/*"]
 INDEX = ["unit_service_retrieval:@(segment|segment_index|segment_write_terms|lexical)/*"]
 WHOLE = ["unit_whole:hidden/*"]
+FLIGHT, SHARED = ["unit_cache:flight/*"], ["unit_cache:shared*/*"]
 FENCE = ["unit_service_retrieval:@(fence|shape|shape_passages)/*"]
 PLAIN = ["unit_service_retrieval:@(neutralise_plain|text_normal)/*"]
 SCAN = ["unit_service_retrieval:@(scan|scan_rules|scan_words)/*"]
@@ -192,6 +193,33 @@ fault("charged_twice", "the same call is charged again", CACHE,
       ("cache/budget.c", "    remember(b, &call, c->now_unix_ms);\n", ""))
 fault("refund_forgotten", "a failed call stays charged", CACHE + PIPELINE,
       ("cache/budget.c", "            refund_counter(find_counter(b, &lines[i].key), &lines[i].rule, charge->now_unix_ms);\n", "            (void)refund_counter;\n"))
+
+# --- answers that replicas share ---
+
+fault("hmac_not_compared", "whoever knows the format writes answers", SHARED,
+      ("cache/shared_value.c", "!split(bytes, &p) || !is_ours(hmac_key, &p)", "!split(bytes, &p) || (!is_ours(hmac_key, &p) && !bytes.n)"))
+fault("shared_key_not_compared", "an answer of ours is taken under another key", SHARED,
+      ("cache/shared_value.c", "memcmp(p.head.p + AT_KEY, key->value.bytes, DIGEST_BYTES) != 0 ||", ""))
+fault("tenants_in_one_place", "what lies in Redis is found without regard to the tenant", SHARED,
+      ("cache/shared_cache.c", "    digest_of(place->tenant, &tenant);\n", "    digest_of(SLICE_LIT(\"\"), &tenant);\n"))
+fault("large_values_stay", "what is too large for an answer crosses the wire with every call", SHARED,
+      ("cache/shared_find.lua", " or bytes > tonumber(ARGV[3])", ""))
+fault("endless_lock", "a lock without an end stops everybody for its own time", SHARED,
+      ("cache/shared_find.lua", "if left < 0 or left > tonumber(ARGV[2]) then", "if left > tonumber(ARGV[2]) then"))
+fault("lock_not_released", "a find that is cancelled on its way keeps the lock", SHARED,
+      ("cache/shared_find.c", "        op_cancel(&f->call.op);\n        shared_release(f->cache, &f->spot, f->token);\n", "        op_cancel(&f->call.op);\n"))
+fault("late_lock_kept", "a find whose reply was late keeps the lock", SHARED,
+      ("cache/shared_find.c", "        shared_release(f->cache, &f->spot, f->token);\n        find_unavailable(f);\n", "        find_unavailable(f);\n"))
+fault("any_lock_released", "a lock that is another's by now is released", SHARED,
+      ("cache/shared_release.lua", "if redis.call('GET', KEYS[1]) == ARGV[1] then", "if redis.call('GET', KEYS[1]) then"))
+fault("last_writer_wins", "who stores second answers with its own", SHARED,
+      ("cache/shared_keep.c", "    keep_end(k, first);\n", "    cache_release(first);\n    keep_end(k, NULL);\n"))
+fault("waits_for_ever", "who finds the lock taken waits until it is free", SHARED,
+      ("cache/shared_find.c", "    if (left_ms <= 0) {", "    left_ms = LONGEST_WAIT_MS;\n    if (left_ms <= 0) {"))
+fault("hand_over_dropped", "nobody hears that it leads when a leader leaves", FLIGHT,
+      ("cache/flight.c", "    tell(f->leader, (struct boarding){.leads = true}, ERR_OK);\n", ""))
+fault("hand_over_kept", "who leaves before it hears that it leads keeps the lead", FLIGHT,
+      ("cache/flight.c", "    if (f && f->leader == s) {\n", "    if (f && f->leader == s && s->is_posted) {\n    } else if (f && f->leader == s) {\n"))
 
 # --- retrieval ---
 

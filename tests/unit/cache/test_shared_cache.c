@@ -193,7 +193,7 @@ static void on_renew(struct timer *t)
     timer_start(w->loop, t, 20);
 }
 
-Test(shared_cache, nobody_waits_longer_than_a_lock_s_life)
+Test(shared_cache, nobody_waits_longer_than_a_lock_s_life, .timeout = 20)
 {
     struct world w;
     struct finding f;
