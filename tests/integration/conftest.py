@@ -9,6 +9,8 @@ import pytest
 import corpus
 import service as kb
 from peers import whole_run  # noqa: F401, a fixture
+from redis_server import RedisServer
+from replicas import Replicas
 
 
 def pytest_collection_modifyitems(items):
@@ -70,6 +72,36 @@ def own_server(tmp_path, store):
         one.stop()
         log = one.home / "serve.log"
         assert not log.exists() or "Sanitizer" not in one.log_text(), one.log_text()
+
+
+@pytest.fixture
+def redis_server(tmp_path):
+    """make(**options) starts a Redis of the test's own; see redis_server.RedisServer."""
+    made = []
+
+    def make(**options):
+        made.append(RedisServer(tmp_path / f"redis{len(made)}", **options))
+        return made[-1].start()
+
+    yield make
+    for one in made:
+        one.kill()
+
+
+@pytest.fixture
+def replicas(tmp_path, store, redis_server):
+    """make(**options) starts replicas with a Redis; see replicas.Replicas. With redis=… that one is theirs."""
+    made = []
+
+    def make(start=True, **options):
+        options = {"store": store, "redis": None} | options
+        options["redis"] = options["redis"] or redis_server()
+        made.append(Replicas(tmp_path / f"replicas{len(made)}", **options))
+        return made[-1].start() if start else made[-1]
+
+    yield make
+    for one in made:
+        one.stop()
 
 
 @pytest.fixture(scope="session")

@@ -4,13 +4,17 @@ over TCP in front. Each has a log, an audit stream and, if need be, a clock of i
 
 import asyncio
 import json
+import os
 import re
+import signal
+import socket
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import service as kb
-from fault_proxy import Balancer
-from redis_server import preloading, shim
+from fault_proxy import Balancer, FaultProxy
+from redis_server import RedisServer, preloading, shim
 
 # Redis answers within this where a test is not about time: a busy machine makes no miss then.
 PATIENT = {"command_ms": 2000, "connect_ms": 2000}
@@ -24,11 +28,6 @@ def wait_for(condition, seconds, why=""):
         assert time.monotonic() < end, f"not within {seconds} s: {why() if callable(why) else why}"
         time.sleep(0.01)
     return found
-
-
-def redis_config(url: str, cache_key: Path, **settings) -> str:
-    lines = {"url": url, "cache_key_file": str(cache_key), "replicas_max": 3} | PATIENT | settings
-    return "redis:\n" + "".join(f"  {k}: {json.dumps(v)}\n" for k, v in lines.items())
 
 
 class StoreFault:
@@ -65,9 +64,10 @@ class Replica(kb.Service):
     env: dict = {}
     in_turn = False
 
-    def start(self, env: dict | None = None) -> "Replica":
+    def start(self, env: dict | None = None, in_turn: bool = True) -> "Replica":
+        self.started = datetime.now(UTC).isoformat(timespec="milliseconds")  # as its audit stream writes times
         super().start(self.env | (env or {}))
-        self.in_turn = True
+        self.in_turn = in_turn
         return self
 
     def stop(self, *how) -> int:
@@ -85,6 +85,10 @@ class Replica(kb.Service):
         """How often a step was done to its end."""
         return int(self.metrics()[f'kbgate_step_total{{step="{name}"}}'])
 
+    def searched(self) -> int:
+        """How often it searched the store, in all its lives, for who was answered."""
+        return sum(1 for line in self.audit() if line["outcome"] in ("ok", "empty") and not line["cache_hit"])
+
     def in_flight(self) -> int:
         return int(self.metrics()["kbgate_requests_in_flight"])
 
@@ -98,14 +102,34 @@ class Replica(kb.Service):
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-class Replicas:
-    """n of them. `redis`: the lines of kbgate.yaml, as redis_config() writes them. env(i) → the environment of the i-th."""
+def redis_config(url: str, cache_key: Path, **settings) -> str:
+    """The section of kbgate.yaml; what is None is left out."""
+    lines = {"url": url, "cache_key_file": str(cache_key), "replicas_max": 3} | PATIENT | settings
+    return "redis:\n" + "".join(f"  {k}: {json.dumps(v)}\n" for k, v in lines.items() if v is not None)
 
-    def __init__(self, home: Path, store: Path, redis: str, n: int = 3, config: str = "", budgets: str = NO_LIMITS, env=None):
-        self.all = []
+
+class Replicas:
+    """n of them, and their Redis, which is started at once.
+
+    proxy     they reach Redis through a FaultProxy, .proxy
+    settings  lines of `redis:`, beside and instead of the usual ones; None leaves one out
+    env       env(i) → the environment of the i-th, beside that of the store's fault
+    """
+
+    def __init__(self, home: Path, store: Path, redis: RedisServer, n: int = 3, proxy: bool = False, settings: dict | None = None,
+                 config: str = "", budgets: str = NO_LIMITS, env=lambda i: {}):
+        self.redis, self.all = redis, []
+        home.mkdir(parents=True)
+        self.cache_key = home / "cache.key"
+        self.cache_key.write_bytes(os.urandom(32))
+        self.cache_key.chmod(0o600)
+        self.fault = StoreFault(home / "store-fault")
+        self.proxy = FaultProxy(redis.port) if proxy else None
+        url = redis.url.replace(f":{redis.port}", f":{self.proxy.port}") if proxy else redis.url
+        lines = config + redis_config(**{"url": url, "cache_key": self.cache_key} | (settings or {}))
         for i in range(n):
-            one = Replica(home / f"replica{i}", store, config=config + redis, budgets=budgets, like=self.all[0] if i else None)
-            one.env = env(i) if env else {}
+            one = Replica(home / f"replica{i}", store, config=lines, budgets=budgets, like=self.all[0] if i else None)
+            one.env = together(self.fault.environment(), env(i))
             self.all.append(one)
         self.balancer = Balancer(lambda: [one.host for one in self.all if one.in_turn])
 
@@ -115,16 +139,28 @@ class Replicas:
     def __getitem__(self, i) -> Replica:
         return self.all[i]
 
-    def start(self) -> "Replicas":
+    def start(self, reached: bool = True) -> "Replicas":
         for one in self.all:
             one.start()
-        self.wait_shared()
+        if reached:
+            self.wait_reached()
         return self
 
+    def restart(self, one: Replica, how: int = signal.SIGTERM):
+        """One of them; it takes calls again once Redis is there for it."""
+        code = one.stop(how)
+        assert code == (0 if how == signal.SIGTERM else -how), (code, one.log_text())
+        one.start(in_turn=False)
+        self.wait_reached()
+        one.in_turn = True
+
     def stop(self):
-        """Ends them in order, and looks for what a sanitizer had to say."""
+        """Ends them, and looks for what a sanitizer had to say."""
+        self.fault.release()
         codes = [one.stop() for one in self.all]
         self.balancer.close()
+        if self.proxy:
+            self.proxy.close()
         for one in self.all:
             log = one.home / "serve.log"
             text = one.log_text() if log.exists() else ""
@@ -142,22 +178,25 @@ class Replicas:
         """How often the store was searched to the end, since each started."""
         return self.total("retrieve")
 
-    def wait_shared(self, seconds: float = 10):
-        """Until Redis is up and decides for every one that runs."""
+    def wait_reached(self, seconds: float = 10):
+        """Until every loop of all that run reaches Redis."""
         for one in self.all:
             if one.process:
-                wait_for(lambda one=one: is_shared(one), seconds, one.log_text)
+                wait_for(lambda one=one: is_reached(one), seconds, one.log_text)
 
 
-def redis_up(one: Replica, endpoint: str) -> list:
-    """kbgate_redis_up of an endpoint, one value a loop."""
-    return [v for k, v in one.metrics().items() if k.startswith("kbgate_redis_up{") and f'endpoint="{endpoint}"' in k]
+def is_up(one: Replica, endpoint: str) -> bool:
+    return one.metrics()[f'kbgate_redis_up{{endpoint="{endpoint}"}}'] == 1
+
+
+def is_reached(one: Replica) -> bool:
+    """Whether each of its loops reaches Redis."""
+    return is_up(one, "cache") and is_up(one, "budget")
 
 
 def is_shared(one: Replica) -> bool:
-    """Whether each of its loops reaches Redis and the budgets are Redis' to decide."""
-    up = redis_up(one, "cache") + redis_up(one, "budget")
-    return bool(up) and min(up) >= 1 and one.metrics().get("kbgate_budget_shared") == 1
+    """Whether Redis decided its last charge, too."""
+    return is_reached(one) and one.metrics()["kbgate_budget_shared"] == 1
 
 
 # -- many calls at once -------------------------------------------------------------------------------
@@ -172,6 +211,20 @@ def call_bytes(token: str, query: str, host: str = "kb.example", keep: bool = Fa
             f"Connection: {'keep-alive' if keep else 'close'}\r\nContent-Length: {len(body)}\r\n\r\n").encode() + body
 
 
+def parse(answer: bytes):
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 "), answer[:200]
+    return int(head.split(b" ", 2)[1]), body
+
+
+def ask(host: str, request: bytes, timeout: float = 60):
+    """One call on a connection of its own → (status, body)."""
+    name, port = host.rsplit(":", 1)
+    with socket.create_connection((name, int(port)), timeout) as s:
+        s.sendall(request)
+        return parse(b"".join(iter(lambda: s.recv(65536), b"")))
+
+
 async def _exchange(host: str, request: bytes, timeout: float):
     name, port = host.rsplit(":", 1)
     reader, writer = await asyncio.open_connection(name, int(port))
@@ -180,9 +233,7 @@ async def _exchange(host: str, request: bytes, timeout: float):
         answer = await asyncio.wait_for(reader.read(-1), timeout)
     finally:
         writer.transport.abort()
-    head, _, body = answer.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 "), answer[:200]
-    return int(head.split(b" ", 2)[1]), body
+    return parse(answer)
 
 
 def at_once(exchanges, timeout: float = 60) -> list:

@@ -7,27 +7,14 @@ import time
 import pytest
 
 from fault_proxy import Balancer, FaultProxy, Relay
-from redis_server import Client, Clock, RedisError, RedisServer
+from redis_server import Client, Clock, RedisError
 from replicas import StoreFault, at_once, call_bytes, error_type, together, wait_for
 
 pytestmark = pytest.mark.redis
 
 
-@pytest.fixture
-def redis(tmp_path):
-    made = []
-
-    def make(**options):
-        made.append(RedisServer(tmp_path / f"redis{len(made)}", **options))
-        return made[-1].start()
-
-    yield make
-    for one in made:
-        one.kill()
-
-
-def test_redis_answers_pauses_and_returns_empty_on_the_same_port(redis):
-    server = redis()
+def test_redis_answers_pauses_and_returns_empty_on_the_same_port(redis_server):
+    server = redis_server()
     assert server("SET", "k", b"\0\r\n") == b"OK" and server("GET", "k") == b"\0\r\n"
     with socket.socket(socket.AF_UNIX) as s:
         s.connect(str(server.path))
@@ -48,16 +35,16 @@ def test_redis_answers_pauses_and_returns_empty_on_the_same_port(redis):
         Client(port)
 
 
-def test_redis_with_a_password_wants_it(redis):
-    server = redis(password="s3cret")
+def test_redis_with_a_password_wants_it(redis_server):
+    server = redis_server(password="s3cret")
     assert server("PING") == b"PONG"
     with Client(server.port) as c, pytest.raises(RedisError, match="NOAUTH"):
         c("PING")
 
 
-def test_redis_lives_by_the_clock_it_is_given(redis, tmp_path):
+def test_redis_lives_by_the_clock_it_is_given(redis_server, tmp_path):
     clock = Clock(tmp_path / "clock")
-    server = redis(env=clock.environment())
+    server = redis_server(env=clock.environment())
     assert abs(int(server("TIME")[0]) - time.time()) < 5
     clock.freeze(1_900_000_000_123_456)
     assert server("TIME") == [b"1900000000", b"123456"]

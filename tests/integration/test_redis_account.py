@@ -8,8 +8,7 @@ import re
 import pytest
 
 import service as kb
-from redis_server import RedisServer
-from replicas import PATIENT, Replicas, StoreFault, redis_up, wait_for
+from replicas import is_up, wait_for
 
 PASSWORD = "r7canarypassword"
 QUERY = "how many days of parental leave"
@@ -23,19 +22,16 @@ def rights() -> list:
 
 
 @pytest.fixture
-def redis(tmp_path):
-    server = RedisServer(tmp_path / "redis").start()
+def redis(redis_server):
+    server = redis_server()
     assert server(*rights()) == b"OK"
-    yield server
-    server.kill()
+    return server
 
 
-def section(server, tmp_path, password: str) -> str:
+def account(server, tmp_path, password: str) -> dict:
+    """Settings below `redis:`."""
     (tmp_path / "redis.password").write_text(password + "\n")
-    (tmp_path / "cache.key").write_bytes(bytes(range(32)))
-    lines = {"url": f"unix://kbgate@{server.path}?db=3", "password_file": str(tmp_path / "redis.password"),
-             "cache_key_file": str(tmp_path / "cache.key"), "replicas_max": 2} | PATIENT
-    return "redis:\n" + "".join(f"  {k}: {json.dumps(v)}\n" for k, v in lines.items())
+    return {"url": f"unix://kbgate@{server.path}?db=3", "password_file": str(tmp_path / "redis.password")}
 
 
 def expect_silence(replicas, word: str):
@@ -49,46 +45,39 @@ def expect_silence(replicas, word: str):
 
 
 @pytest.mark.security
-def test_the_rights_of_the_readme_are_enough(tmp_path, store, redis):
-    fault = StoreFault(tmp_path / "fault")
-    replicas = Replicas(tmp_path, store, section(redis, tmp_path, PASSWORD), n=2, config="log_level: debug\ncache_bytes: 0\n",
-                        budgets="budgets: {tenant: {burst: 100}, subject: {burst: 100}}\n", env=lambda i: fault.environment())
-    try:
-        token = replicas.start().mint()
-        first, second = replicas
-        answer = first.search(token, QUERY)
-        assert answer["results"] and second.search(token, QUERY) == answer and second.step("retrieve") == 0
-        # what somebody else put in its place is removed
-        with redis.client() as client:
-            client("SELECT", 3)
-            (kept,) = [key for key in client("KEYS", "*") if key.startswith(b"kbgate:a:")]
-            client("DEL", kept)
-            client("HSET", kept, "a", "b")
-            assert second.search(token, QUERY) == answer and client("TYPE", kept) == b"string"
-            # a charge is given back, a lock is given up
-            fault.fail()
-            failed = first.rpc("tools/call", {"name": "search_kb", "arguments": {"query": "travel"}}, token)
-            assert failed.json()["error"]["code"] == -32603
-            fault.release()
-            assert first.search(token, "travel")["results"]
-            assert all(key.startswith(b"kbgate:") for key in client("KEYS", "*"))
-        assert redis("ACL", "LOG") == [], "something was refused"
-        expect_silence(replicas, PASSWORD)
-    finally:
-        replicas.stop()
+def test_the_rights_of_the_readme_are_enough(replicas, redis, tmp_path):
+    both = replicas(redis=redis, n=2, settings=account(redis, tmp_path, PASSWORD), config="log_level: debug\ncache_bytes: 0\n",
+                    budgets="budgets: {tenant: {burst: 100}, subject: {burst: 100}}\n")
+    token = both.mint()
+    first, second = both
+    answer = first.search(token, QUERY)
+    assert answer["results"] and second.search(token, QUERY) == answer and second.step("retrieve") == 0
+    # what somebody else put in its place is removed
+    with redis.client() as client:
+        client("SELECT", 3)
+        (kept,) = [key for key in client("KEYS", "*") if key.startswith(b"kbgate:a:")]
+        client("DEL", kept)
+        client("HSET", kept, "a", "b")
+        assert second.search(token, QUERY) == answer and client("TYPE", kept) == b"string"
+        # a charge is given back, a lock is given up
+        both.fault.fail()
+        failed = first.rpc("tools/call", {"name": "search_kb", "arguments": {"query": "travel"}}, token)
+        assert failed.json()["error"]["code"] == -32603
+        both.fault.release()
+        assert first.search(token, "travel")["results"]
+        assert all(key.startswith(b"kbgate:") for key in client("KEYS", "*"))
+    assert redis("ACL", "LOG") == [], "something was refused"
+    expect_silence(both, PASSWORD)
 
 
 @pytest.mark.security
-def test_a_wrong_password_is_told_nowhere_and_stops_no_search(tmp_path, store, redis):
+def test_a_wrong_password_is_told_nowhere_and_stops_no_search(replicas, redis, tmp_path):
     wrong = "w7canarypassword"
-    replicas = Replicas(tmp_path, store, section(redis, tmp_path, wrong), n=1, config="log_level: debug\n")
-    try:
-        (one,) = replicas
-        token = one.start().mint()
-        wait_for(lambda: one.events("redis_down"), 10, one.log_text)
-        assert set(redis_up(one, "cache")) == {0}
-        assert one.search(token, QUERY)["results"]
-        assert any(line["reason"] == "refused" for line in one.events("redis_down"))
-        expect_silence(replicas, wrong)
-    finally:
-        replicas.stop()
+    alone = replicas(start=False, redis=redis, n=1, settings=account(redis, tmp_path, wrong), config="log_level: debug\n")
+    (one,) = alone.start(reached=False)
+    token = one.mint()
+    wait_for(lambda: one.events("redis_down"), 10, one.log_text)
+    assert not is_up(one, "cache")
+    assert one.search(token, QUERY)["results"]
+    assert any(line["reason"] == "refused" for line in one.events("redis_down"))
+    expect_silence(alone, wrong)
