@@ -86,7 +86,8 @@ static struct slice copy_to(char *at, struct slice bytes)
 const struct cache_value *cache_value_new(const struct cache_key *key, struct slice body,
                                           struct slice note, bool is_empty_outcome)
 {
-    struct entry *e = mem_alloc(sizeof(*e) + body.n + note.n);
+    struct entry *e = mem_realloc(NULL, sizeof(*e) + body.n + note.n); /* zeroes cost as a copy */
+    *e = (struct entry){0};
     e->lru.key = key->value;
     e->value.key = *key;
     e->value.body = copy_to(e->bytes, body);

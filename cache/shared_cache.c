@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 static struct slice copy_to(char *at, struct slice bytes)
 {
@@ -17,6 +18,13 @@ static struct slice copy_to(char *at, struct slice bytes)
         memcpy(at, bytes.p, bytes.n);
     }
     return (struct slice){at, bytes.n};
+}
+
+static void draw(void *ret_bytes, size_t n)
+{
+    if (getrandom(ret_bytes, n, 0) != (ssize_t)n) {
+        abort(); /* it cannot fail for so few bytes */
+    }
 }
 
 struct shared_cache *shared_cache_new(const struct shared_cache_options *options)
@@ -32,6 +40,7 @@ struct shared_cache *shared_cache_new(const struct shared_cache_options *options
     c->hmac_key = copy_to(c->bytes, options->hmac_key);
     c->prefix = copy_to(c->bytes + c->hmac_key.n, options->key_prefix);
     c->lock_ms = options->lock_ms;
+    draw(&c->token_seed, sizeof(c->token_seed));
     snprintf(c->ttl_text, sizeof(c->ttl_text), "%lld", (long long)options->ttl_ms);
     snprintf(c->lock_text, sizeof(c->lock_text), "%lld", (long long)options->lock_ms);
     snprintf(c->max_text, sizeof(c->max_text), "%d", SHARED_VALUE_MAX_BYTES);

@@ -5,13 +5,13 @@
  * took it for ours. */
 #include "cache/shared_private.h"
 #include "service/base/clock.h"
-#include "service/base/encode.h"
 #include "service/base/mem.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
-enum { FIRST_WAIT_MS = 10, LONGEST_WAIT_MS = 100, TOKEN_BYTES = SHARED_TOKEN_CHARS / 2 };
+enum { FIRST_WAIT_MS = 10, LONGEST_WAIT_MS = 100 };
 
 struct find {
     struct redis_call call; /* first: found by its op */
@@ -134,23 +134,16 @@ static void on_found(struct op *op)
     }
 }
 
-static void draw(char *ret_bytes, size_t n)
+/* Of a lock a token says whose it is: no two are alike, and nobody has to be kept from guessing
+ * one, who could as well delete the lock. So they are counted: a hit needs one too, and drawing it
+ * would be one more system call. */
+static void make_token(struct shared_cache *c, char ret_token[SHARED_TOKEN_CHARS + 1],
+                       uint64_t *ret_random)
 {
-    if (getrandom(ret_bytes, n, 0) != (ssize_t)n) {
-        abort(); /* it cannot fail for so few bytes */
-    }
-}
-
-static void draw_token(char ret_token[SHARED_TOKEN_CHARS + 1], uint64_t *ret_random)
-{
-    char bytes[TOKEN_BYTES + sizeof(*ret_random)];
-    struct dynbuf hex;
-    draw(bytes, sizeof(bytes));
-    dynbuf_init(&hex, SHARED_TOKEN_CHARS);
-    encode_hex(&hex, (struct slice){bytes, TOKEN_BYTES});
-    memcpy(ret_token, dynbuf_text(&hex), SHARED_TOKEN_CHARS + 1);
-    memcpy(ret_random, bytes + TOKEN_BYTES, sizeof(*ret_random));
-    dynbuf_done(&hex);
+    uint64_t number = atomic_fetch_add(&c->tokens, 1);
+    (void)snprintf(ret_token, SHARED_TOKEN_CHARS + 1, "%016" PRIx64 "%016" PRIx64, c->token_seed,
+                   number);
+    *ret_random = c->token_seed + number;
 }
 
 void shared_cache_find(struct shared_cache *c, const struct shared_place *place,
@@ -164,7 +157,7 @@ void shared_cache_find(struct shared_cache *c, const struct shared_place *place,
     f->loop = place->loop;
     f->key = *place->key;
     shared_spot_init(c, place, &f->spot);
-    draw_token(f->token, &f->random);
+    make_token(c, f->token, &f->random);
     f->ret_claim = ret_claim;
     f->ret_value = ret_value;
     f->op = op;

@@ -28,6 +28,8 @@ struct shared_cache {
     char ttl_text[SHARED_NUMBER_CHARS], lock_text[SHARED_NUMBER_CHARS],
         max_text[SHARED_NUMBER_CHARS];
     struct shared_counters counters;
+    uint64_t token_seed;         /* drawn for this process */
+    atomic_uint_fast64_t tokens; /* so many were made */
     char bytes[];
 };
 

@@ -9,10 +9,11 @@ static const char BASE64URL[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstu
 
 void encode_hex(struct dynbuf *out, struct slice bytes)
 {
-    for (size_t i = 0; i < bytes.n; i++) {
+    char *at = dynbuf_extend(out, 2 * bytes.n);
+    for (size_t i = 0; at && i < bytes.n; i++) {
         unsigned char c = (unsigned char)bytes.p[i];
-        dynbuf_add_byte(out, HEX_LOWER[c >> 4]);
-        dynbuf_add_byte(out, HEX_LOWER[c & 15]);
+        *at++ = HEX_LOWER[c >> 4];
+        *at++ = HEX_LOWER[c & 15];
     }
 }
 

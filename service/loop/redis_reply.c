@@ -7,6 +7,10 @@
 
 #include <hiredis/sds.h>
 
+enum {
+    KEPT_BYTES = 64 * 1024
+}; /* of the buffer between replies: an answer is larger than hiredis' 16 KiB */
+
 /* Only to a command that has left. While we connect an error may come sooner: a server that is full
  * says so at once, and the handshake takes that for its answer. */
 static bool is_asked_for(const struct redis_loop *r, const redisReadTask *task)
@@ -70,6 +74,7 @@ void redis_reply_guard(struct redis_loop *r)
     r->makers = reader->fn;
     reader->fn = &guards;
     reader->privdata = r;
+    reader->maxbuf = KEPT_BYTES;
 }
 
 /* A string that has not come to its end yet, announced or not: of one that is within the limit at
