@@ -7,6 +7,7 @@
 #include "service/loop/redis_loop.h"
 
 #include "service/base/clock.h"
+#include "service/base/dynbuf.h"
 #include "service/base/mem.h"
 #include "service/loop/redis_private.h"
 
@@ -139,50 +140,55 @@ static void on_reply(redisAsyncContext *c, void *from, void *arg)
     free(s);
 }
 
-static size_t n_digits(size_t value)
+static void add_count(struct dynbuf *out, char kind, size_t n)
 {
-    size_t n = 1;
-    for (; value >= 10; value /= 10) {
-        n++;
-    }
-    return n;
+    dynbuf_add_byte(out, kind);
+    dynbuf_add_int(out, (int64_t)n);
+    dynbuf_add(out, SLICE_LIT("\r\n"));
 }
 
-/* Whether the command, as it is sent ("*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"), still fits. */
-static bool fits(const struct redis_loop *r, const struct slice *args, size_t n_args)
+/* As it is sent: "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n". hiredis' own writer takes twice the time. */
+static void encode(struct dynbuf *out, const struct slice *args, size_t n_args)
 {
-    size_t room = REDIS_LOOP_MAX_QUEUED_BYTES - sdslen(r->context->c.obuf);
-    size_t n = 3 + n_digits(n_args);
-    for (size_t i = 0; i < n_args && n <= room; i++) {
-        n += args[i].n > room ? room + 1 : 5 + n_digits(args[i].n) + args[i].n;
+    add_count(out, '*', n_args);
+    for (size_t i = 0; i < n_args; i++) {
+        add_count(out, '$', args[i].n);
+        dynbuf_add(out, args[i]);
+        dynbuf_add(out, SLICE_LIT("\r\n"));
     }
-    return n <= room;
+}
+
+static enum redis_failure hand_over(struct redis_shell *s, struct dynbuf *command)
+{
+    struct redis_loop *r = s->owner;
+    const char *text = dynbuf_text(command); /* hiredis looks one byte behind it */
+    if (!text) {
+        return REDIS_FAILURE_FULL;
+    }
+    if (redisAsyncFormattedCommand(r->context, on_reply, s, text, command->n) != REDIS_OK) {
+        return REDIS_FAILURE_DOWN;
+    }
+    r->n_queued += command->n;
+    s->end = r->n_queued;
+    append(r, s);
+    return REDIS_FAILURE_NONE;
 }
 
 enum redis_failure redis_send(struct redis_shell *s, const struct slice *args, size_t n_args)
 {
-    const char *texts[REDIS_LOOP_MAX_ARGS];
-    size_t lengths[REDIS_LOOP_MAX_ARGS];
     struct redis_loop *r = s->owner;
     if (r->state != REDIS_UP && s->step == REDIS_STEP_NONE) {
         return REDIS_FAILURE_DOWN;
     }
-    if (n_args < 1 || n_args > REDIS_LOOP_MAX_ARGS || r->n_calls >= REDIS_LOOP_MAX_CALLS ||
-        !fits(r, args, n_args)) {
+    if (n_args < 1 || n_args > REDIS_LOOP_MAX_ARGS || r->n_calls >= REDIS_LOOP_MAX_CALLS) {
         return REDIS_FAILURE_FULL;
     }
-    for (size_t i = 0; i < n_args; i++) {
-        texts[i] = args[i].n ? args[i].p : "";
-        lengths[i] = args[i].n;
-    }
-    size_t before = sdslen(r->context->c.obuf);
-    if (redisAsyncCommandArgv(r->context, on_reply, s, (int)n_args, texts, lengths) != REDIS_OK) {
-        return REDIS_FAILURE_DOWN;
-    }
-    r->n_queued += sdslen(r->context->c.obuf) - before;
-    s->end = r->n_queued;
-    append(r, s);
-    return REDIS_FAILURE_NONE;
+    struct dynbuf command;
+    dynbuf_init(&command, REDIS_LOOP_MAX_QUEUED_BYTES - sdslen(r->context->c.obuf));
+    encode(&command, args, n_args);
+    enum redis_failure failure = hand_over(s, &command);
+    dynbuf_done(&command);
+    return failure;
 }
 
 void redis_start(struct redis_shell *s, const struct slice *args, size_t n_args)
