@@ -15,9 +15,10 @@ static void on_health(void *who, bool up, enum redis_failure why)
     }
 }
 
-static struct redis_loop *connect_to(struct world *w, int64_t command_ms)
+static struct redis_loop *connect_to(struct world *w, const struct redis_address *address,
+                                     int64_t command_ms)
 {
-    const struct redis_loop_options options = {.address = &w->server.address,
+    const struct redis_loop_options options = {.address = address,
                                                .connect_ms = 5000,
                                                .command_ms = command_ms,
                                                .seed = 1,
@@ -40,8 +41,8 @@ static void replica_init(struct world *w, int i, const struct world_options *opt
         .lock_ms = options && options->lock_ms ? options->lock_ms : LOCK_MS,
     };
     w->replicas[i].cache = shared_cache_new(&cache);
-    w->replicas[i].redis =
-        connect_to(w, options && options->command_ms ? options->command_ms : COMMAND_MS);
+    w->replicas[i].redis = connect_to(
+        w, &w->replica_address, options && options->command_ms ? options->command_ms : COMMAND_MS);
 }
 
 static void name_place(struct world *w)
@@ -61,13 +62,29 @@ static void name_place(struct world *w)
     dynbuf_done(&b);
 }
 
+/* The commands a cache needs, for an ACL (redis.io, ACL SETUSER). */
+static void add_user(struct world *w)
+{
+    const char *reply =
+        SAY(w, L("ACL"), L("SETUSER"), L("few"), L("on"), L(">secret"), L("~t:*"),
+            L("resetchannels"), L("-@all"), L("+ping"), L("+eval"), L("+evalsha"), L("+get"),
+            L("+set"), L("+strlen"), L("+unlink"), L("+del"), L("+pttl"));
+    cr_assert_str_eq(reply, "OK");
+    snprintf(w->replica_address.user, sizeof(w->replica_address.user), "few");
+    snprintf(w->replica_address.password, sizeof(w->replica_address.password), "secret");
+}
+
 void world_init(struct world *w, const struct world_options *options)
 {
     memset(w, 0, sizeof(*w));
     signal(SIGPIPE, SIG_IGN); /* as the program does: hiredis writes to sockets as to files */
     w->loop = loop_new();
     redis_server_start(&w->server, NULL);
-    w->admin = connect_to(w, 20000);
+    w->admin = connect_to(w, &w->server.address, 20000);
+    w->replica_address = w->server.address;
+    if (options && options->few_rights) {
+        add_user(w);
+    }
     digest_of(SLICE_LIT("call"), &w->key.value);
     for (int i = 0; i < N_REPLICAS; i++) {
         replica_init(w, i, options);

@@ -20,12 +20,14 @@ struct replica {
 struct world_options {
     int64_t lock_ms, command_ms;      /* 0: as above */
     struct slice secrets[N_REPLICAS]; /* SLICE_NONE: SECRET */
+    bool few_rights;                  /* replicas may do only what a cache needs */
 };
 
 struct world {
     struct loop *loop;
     struct redis_server server;
     struct redis_loop *admin;
+    struct redis_address replica_address;
     struct replica replicas[N_REPLICAS];
     struct cache_key key;
     char value_name[256], lock_name[256]; /* of TENANT and key, in Redis */

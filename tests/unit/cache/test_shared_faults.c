@@ -84,6 +84,32 @@ Test(shared_faults, a_server_that_says_no_is_as_good_as_none)
     world_done(&w);
 }
 
+/* Every command that either script and a keep may use: a miss, a planted list, a planted lock, a
+ * release and a hit. */
+Test(shared_faults, few_rights_are_enough)
+{
+    struct world w;
+    struct finding f;
+    struct keeping k;
+    world_init(&w, &(struct world_options){.few_rights = true});
+    SAY(&w, L("RPUSH"), slice_of(w.value_name), L("x"));
+    SAY(&w, L("SET"), slice_of(w.lock_name), L("x"));
+    find(&w, 0, &f);
+    cr_assert(f.claim.held);
+    keep(&w, 0, &f.claim, L("body"), &k);
+    world_settle(&w, 0);
+    cr_assert_not(exists(&w, w.lock_name));
+    find(&w, 1, &f);
+    cr_assert(f.value && slice_is(f.value->body, "body"));
+    for (int i = 0; i < N_REPLICAS; i++) {
+        cr_assert_eq(world_stats(&w, i).unavailable, 0);
+    }
+    cr_assert_str_eq(SAY(&w, L("ACL"), L("LOG")), "(0 items)");
+    find_free(&f);
+    keep_free(&k);
+    world_done(&w);
+}
+
 /* How often locks were deleted: by whom but a release? */
 static void must_have_released(struct world *w, const char *times)
 {
