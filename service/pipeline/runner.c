@@ -96,15 +96,15 @@ static bool fails_equal_calls(enum err failure)
 /* Whoever waits for this call's answer is told what became of it, or goes on in its stead. */
 static void leave_flight(struct request *r)
 {
+    if (r->claim.held) { /* first: the next one will ask for it */
+        shared_cache_give_up(gate_redis_cache(r->gate->redis), &r->place, &r->claim);
+    }
     if (r->seat && r->boarding.leads && fails_equal_calls(r->failure)) {
         seat_fail(r->seat, r->failure);
     } else {
         seat_leave(r->seat);
     }
     r->seat = NULL;
-    if (r->claim.held) {
-        shared_cache_give_up(gate_redis_cache(r->gate->redis), &r->place, &r->claim);
-    }
 }
 
 static void log_failure(const struct request *r)
