@@ -7,7 +7,11 @@
  * on Redis' clock. Where it does not answer, this process decides over its share: limit ÷
  * replicas_max a minute; of a day the last remainder that Redis told ÷ replicas_max, or where it
  * told none limit ÷ 24 ÷ replicas_max an hour.
- * Thread:    any; a take belongs to the loop of its redis.
+ * Too much:  while Redis comes and goes, in t minutes at most 2 × limit × t + burst + the larger of
+ *            burst and min(replicas_max × burst, limit); in a day at most 2 × limit. Without Redis
+ *            all along once, not twice. It holds for up to replicas_max processes, none restarted
+ *            meanwhile, and limits ÷ replicas_max that pay for one call.
+ * Thread:    any; a take belongs to the loop of its redis, which is freed before the budget.
  * Blocking:  never beyond one short mutex.
  * Ceiling:   BUDGET_MAX_ENTRIES of counters and of remembered charges in the process; beyond it the
  *            stalest go.
@@ -52,9 +56,10 @@ struct budget; /* opaque */
 struct budget_options {
     int64_t replicas_max;    /* at least 1: into how many shares a limit falls without Redis */
     struct slice key_prefix; /* of every key in Redis, copied; BUDGET_PREFIX_MAX_BYTES */
-    /* Told when charges begin to be decided here instead of by Redis and when Redis decides again;
-     * `why` is the first word of Redis' error or a redis_failure's name. Any thread. May be NULL.
-     */
+    /* Told at the first charge that Redis did not decide, and at the first that it decided after
+     * BUDGET_SETTLED_MS without a failure; `why` is the first word of Redis' error, a
+     * redis_failure's name or "reply". Any thread, one at a time; calls nothing of the budget. May
+     * be NULL. */
     void (*on_mode)(void *who, bool shared, const char *why);
     void *who;
 };

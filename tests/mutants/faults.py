@@ -39,6 +39,7 @@ FENCE = ["unit_service_retrieval:@(fence|shape|shape_passages)/*"]
 PLAIN = ["unit_service_retrieval:@(neutralise_plain|text_normal)/*"]
 SCAN = ["unit_service_retrieval:@(scan|scan_rules|scan_words)/*"]
 ABSTAIN = ["unit_service_retrieval:abstain/*"]
+BUDGET = ["unit_cache:budget*/*"]
 
 # --- the token: shape and header ---
 
@@ -189,10 +190,27 @@ fault("token_cache_of_any_generation", "a token outlives the keys and the policy
       ("cache/token_cache.c", "e && e->generation == generation &&", "e &&"))
 fault("token_cache_past_expiry", "a remembered token outlives its expiry", CACHE,
       ("cache/token_cache.c", "return expires_ms < latest_ms ? expires_ms : latest_ms;", "return expires_ms < 0 ? expires_ms : latest_ms;"))
-fault("charged_twice", "the same call is charged again", CACHE,
-      ("cache/budget.c", "    remember(b, &call, c->now_unix_ms);\n", ""))
-fault("refund_forgotten", "a failed call stays charged", CACHE + PIPELINE,
-      ("cache/budget.c", "            refund_counter(find_counter(b, &lines[i].key), &lines[i].rule, charge->now_unix_ms);\n", "            (void)refund_counter;\n"))
+fault("charged_twice", "the same call is charged again", BUDGET,
+      ("cache/budget_local.c", "            remember(l, bill, now_us, true);\n", ""))
+fault("refund_forgotten", "a failed call stays charged", BUDGET,
+      ("cache/budget_local.c", "            refund_counter(find_counter(l, &line->counter), &line->rule, memory);\n",
+       "            (void)line;\n            (void)refund_counter;\n"))
+fault("denied_yet_charged", "a call that one limit denies is charged to the others", BUDGET,
+      ("cache/budget_take.lua", "    if charged then\n        write(KEYS[i],", "    if new[i] then\n        write(KEYS[i],"))
+fault("another_wait", "the wait told is the last limit's, not the longest", BUDGET,
+      ("cache/budget_take.lua", "if wait > longest then", "if wait > 0 then"))
+fault("endless_bucket", "a level that somebody else wrote is believed", BUDGET,
+      ("cache/budget_take.lua", "math.min(second, full)", "second"), ("cache/budget_take.lua", "math.min(level, full)", "level"))
+fault("refund_of_yesterday", "a refund after midnight is taken from the new day", BUDGET,
+      ("cache/budget_refund.lua", "elseif first == day then", "elseif first then"))
+fault("replicas_multiply", "without Redis each replica lets the whole limit pass", BUDGET,
+      ("cache/budget.c", "t->b->replicas_max, t->now_ms", "BUDGET_WHOLE, t->now_ms"))
+fault("paid_without_redis", "a tool that costs money runs while nobody counts", BUDGET,
+      ("cache/budget.c", "        return ERR_BUDGET_DOWN;\n", ""))
+fault("coming_and_going", "each time Redis goes a share of the day is lent anew", BUDGET,
+      ("cache/budget_local.c", "a->has_day && today + cost > a->day", "a->has_day && cost > a->day"))
+fault("reply_believed", "a denial of a limit that was not asked about is a denial", BUDGET,
+      ("cache/budget_shared.c", "window >= 1 && (size_t)window <= n_windows", "window >= 0"))
 
 # --- answers that replicas share ---
 

@@ -266,6 +266,23 @@ Test(budget_scripts, numbers_at_the_maxima_are_exact)
     twin_done(&t);
 }
 
+Test(budget_scripts, a_refund_after_midnight_takes_nothing_from_the_new_day)
+{
+    struct twin t;
+    twin_init(&t, 1);
+    t.now_us = NOON_US + 12 * HOUR_US - 1;
+    struct budget_bill bill =
+        bill_for(&t, (struct budget_rule){0}, (struct budget_rule){0, 1, 2}, 1, 0);
+    cr_assert(take_both(&t, bill_again(&bill, 1)));
+    t.now_us += 1;
+    cr_assert(take_both(&t, bill_again(&bill, 2)));
+    budget_local_refund(t.local, bill_again(&bill, 1), t.now_us);
+    cr_assert_eq(refund_shared(&t, &bill), 1);
+    cr_assert(take_both(&t, bill_again(&bill, 3)));
+    cr_assert_not(take_both(&t, bill_again(&bill, 4)), "two a day, both of today");
+    twin_done(&t);
+}
+
 Test(budget_scripts, write_only_what_expires)
 {
     struct twin t;
