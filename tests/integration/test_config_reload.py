@@ -90,3 +90,42 @@ def test_other_keys_wait_for_a_restart(own_server):
     rewrite(service, f'public_url: "{kb.RESOURCE}"', 'public_url: "http://elsewhere.example/mcp"')
     wait_for_event(service, "config_reloaded", 1)
     assert passes(service, token), "the audience is still the one of the start"
+
+
+def test_a_cost_is_taken_up(own_server):
+    four = NARROW.replace("per_minute: 1, burst: 1", "per_minute: 1, burst: 4")
+    service = own_server(budgets=four)
+    token = service.mint()
+    rewrite(service, four, four + "  costs: {search_kb: 2}\n")
+    wait_for_event(service, "config_reloaded", 1)
+    assert [passes(service, token) for _ in range(3)] == [True, True, False]
+
+
+def test_the_log_level_is_taken_up(own_server):
+    service = own_server(config="log_level: error\n")
+    assert '"level":"info"' not in service.log_text()
+    rewrite(service, "log_level: error", "log_level: info")
+    wait_for_event(service, "config_reloaded", 1)
+
+
+REFUSED = [
+    ("budgets:\n", "budgets:\n  tenants: {nobody: {per_minute: 9}}\n", "budgets.tenants.nobody"),
+    ("budgets:\n", "backend: {max_rate: 59999}\nbudgets:\n", "backend.max_rate"),
+    ("burst: 1000", "burst: many", "burst"),
+    ("threads: 2\n", "thread: 2\n", "thread"),
+    ("threads: 2\n", "log_level: loud\n", "log_level"),
+    ("budgets:\n", "redis: {url: \"redis://:r7canarypassword@10.0.0.1\", cache_key_file: k, replicas_max: 2}\nbudgets:\n", "redis.url"),
+]
+
+
+def test_every_refusal_names_its_key_and_none_a_password(own_server):
+    service = own_server(budgets=WIDE)
+    good, token = service.config.read_text(), service.mint()
+    for n, (old, new, key) in enumerate(REFUSED, 1):
+        rewrite(service, old, new)
+        wait_for_event(service, "config_reload_failed", n)
+        assert f"key `{key}`" in service.log_text().splitlines()[-1] and passes(service, token)
+        service.config.write_text(good)
+        wait_for_event(service, "config_reloaded", n)
+    assert service.log_text().count('"event":"config_reload_failed"') == len(REFUSED)
+    assert "r7canarypassword" not in service.log_text()
