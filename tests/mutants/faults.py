@@ -359,4 +359,4 @@ fault("reason_in_the_body", "the body says why a token was refused", PIPELINE,
 fault("cache_before_filter", "the cache is asked with the owner's filter", PIPELINE,
       ("service/pipeline/step_cache.c", "        .filter = filter_digest(r->filter),\n", "        .filter = filter_digest(filter_owner()),\n"))
 fault("call_stays_charged", "a failed call is not given back", PIPELINE,
-      ("service/pipeline/runner.c", "        budget_refund(r->gate->budget, &charge);\n", "        (void)charge;\n"))
+      ("service/pipeline/runner.c", "        budget_refund(r->gate->budget, r->gate_loop->budget.redis, &charge, &r->verdict);\n", "        (void)charge;\n"))
