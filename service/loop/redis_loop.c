@@ -241,7 +241,6 @@ static bool is_due(const struct redis_loop *r)
 
 void redis_on_deadline(struct redis_loop *r)
 {
-    bool missed = false;
     redis_watch_catch_up(r, is_due);
     while (is_due(r)) {
         struct redis_shell *s = r->due;
@@ -250,7 +249,7 @@ void redis_on_deadline(struct redis_loop *r)
             return;
         }
         r->due = s->next;
-        s->is_late = missed = true;
+        s->is_late = true;
         fail(s, REDIS_FAILURE_TIMEOUT);
     }
     if (r->state != REDIS_UP) {
@@ -258,7 +257,7 @@ void redis_on_deadline(struct redis_loop *r)
     }
     if (r->due) {
         timer_start(r->loop, &r->timer, r->due->due_mono_ms - clock_mono_ms());
-    } else if (missed || r->is_quiet) {
+    } else if (r->is_quiet) {
         check(r);
     } else {
         redis_check_later(r);

@@ -5,9 +5,9 @@
  * While it is not up every call fails at once: nothing ever waits for Redis to return, which is all
  * the breaker there is. It goes down when it is lost, when REDIS_LOOP_MAX_MISSES calls in a row
  * passed their deadline, and for a reply that is too large, unasked for or no RESP2. While nothing
- * is asked it asks PING every REDIS_LOOP_CHECK_MS, and at once after a miss, so that a silent
- * server is found out by few calls or none. It is tried again after a delay with jitter that
- * doubles up to REDIS_LOOP_RETRY_MAX_MS.
+ * is asked it asks PING every REDIS_LOOP_CHECK_MS, so that a silent server is found out by few
+ * calls or none: within REDIS_LOOP_MAX_MISSES times that and command_ms. It is tried again after a
+ * delay with jitter that doubles up to REDIS_LOOP_RETRY_MAX_MS.
  * Thread:    the loop's own, or before it runs and after it ended. The process ignores SIGPIPE:
  *            hiredis writes to connections that may be closed.
  * Blocking:  never; a host name is resolved by the resolver pool.
@@ -29,7 +29,7 @@ enum {
     REDIS_LOOP_MAX_ITEMS = 32,               /* of a list reply, which nests no further */
     REDIS_LOOP_MAX_ARGS = 64,
     REDIS_LOOP_MAX_MISSES = 3,
-    REDIS_LOOP_CHECK_MS = 250,
+    REDIS_LOOP_CHECK_MS = 200, /* so a stall of less than twice that is none */
     REDIS_LOOP_RETRY_MIN_MS = 50,
     REDIS_LOOP_RETRY_MAX_MS = 1000,
 };
