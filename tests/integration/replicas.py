@@ -194,9 +194,13 @@ def is_reached(one: Replica) -> bool:
     return is_up(one, "cache") and is_up(one, "budget")
 
 
+def is_budget_shared(one: Replica) -> bool:
+    """Whether Redis decides its charges, as its last ones showed."""
+    return one.metrics()["kbgate_budget_shared"] == 1
+
+
 def is_shared(one: Replica) -> bool:
-    """Whether Redis decided its last charge, too."""
-    return is_reached(one) and one.metrics()["kbgate_budget_shared"] == 1
+    return is_reached(one) and is_budget_shared(one)
 
 
 # -- many calls at once -------------------------------------------------------------------------------

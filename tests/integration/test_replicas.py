@@ -271,6 +271,18 @@ def test_three_hundred_cold_calls_at_once_are_one_search(replicas):
     assert three.searches() == 2 and locks(three) == []
 
 
+def test_programs_get_one_answer_too(replicas):
+    three = replicas()
+    token = three.mint()
+    replies = [one.request("GET", "/v1/search?q=travel+booking", token) for one in three for _ in range(2)]
+    assert {reply.status for reply in replies} == {200} and len({(reply.header("ETag"), reply.body) for reply in replies}) == 1
+    assert three.searches() == 1
+    the_one(at_once(spread(three, call_bytes(token, "travel booking"), 3)))  # fenced: other bytes, another search
+    assert three.searches() == 2
+    read = [one.rpc("resources/read", {"uri": "kb://doc/handbook/handbook/travel.md"}, token).body for one in three]
+    assert len(set(read)) == 1 and b"ZEPPELIN-7" in read[0] and three.searches() == 3
+
+
 @pytest.mark.parametrize("company", ["on its replica too", "elsewhere only"])
 def test_a_leader_that_leaves_hands_over(replicas, company):
     three = replicas(**LONG)

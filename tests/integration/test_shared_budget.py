@@ -114,6 +114,16 @@ def test_fifty_callers_at_the_boundary_are_never_over(budgeted, clock):
     assert asker.passed(50) == 20, "an hour saves no more than the burst"
 
 
+def test_a_redis_that_forgot_the_script_is_told_it_again(budgeted):
+    three = budgeted(MINUTE_BUDGET)
+    asker = Asker(three, three.mint())
+    for _ in range(4):
+        assert asker.passed(5) == 5
+        three.redis("SCRIPT", "FLUSH")
+    assert asker.passed(50) == 0, "the counters are not in the script"
+    assert three.total(lambda one: one.metrics()["kbgate_budget_decided_in_process_total"]) == 0
+
+
 def test_a_day_ends_for_all_at_once(budgeted, clock):
     three = budgeted("budgets:\n  tenant: {per_minute: 0, burst: 1, per_day: 30}\n  subject: {per_minute: 0, burst: 1, per_day: 0}\n")
     asker = Asker(three, three.mint())
