@@ -4,8 +4,11 @@
 -- Returns the answer; 1: the lock is ours; 0: another holds it.
 
 -- Of another type, or too large to be an answer: it goes, so that it is not read again and again.
+-- Any other error, a right that is missing say, tells nothing of the value.
 local bytes = redis.pcall('STRLEN', KEYS[1])
-if type(bytes) ~= 'number' or bytes > tonumber(ARGV[3]) then
+if type(bytes) ~= 'number' and not string.find(bytes.err, '^WRONGTYPE') then
+    return bytes
+elseif type(bytes) ~= 'number' or bytes > tonumber(ARGV[3]) then
     redis.call('UNLINK', KEYS[1])
 elseif bytes > 0 then
     return redis.call('GET', KEYS[1])

@@ -100,7 +100,7 @@ struct redis_call {
 /* Sends a command: args are bytes, copied; none that changes what a connection is for (SUBSCRIBE,
  * MONITOR, HELLO, CLIENT REPLY). Done perhaps before it returns. A command that was sent and then
  * cancelled or missed its deadline may still be carried out; what is sent after it on the same
- * redis_loop is carried out after it. */
+ * redis_loop is carried out after it, but for an EVAL that follows an unknown EVALSHA. */
 void redis_loop_call(struct redis_loop *r, const struct slice *args, size_t n_args,
                      struct redis_call *call);
 

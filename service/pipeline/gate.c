@@ -153,6 +153,7 @@ struct gate *gate_open(const struct config *config, const char *config_path,
     dynbuf_init(&g->fence_key, KEY_FILE_MAX_BYTES);
     dynbuf_init(&g->audit_key, KEY_FILE_MAX_BYTES);
     make_id_prefix(g);
+    gate_config_look(g);
     if (!open_parts(g, config_path, detail)) {
         gate_close(g);
         return NULL;

@@ -63,6 +63,11 @@ static struct digest look(const struct gate *g)
     return seen;
 }
 
+void gate_config_look(struct gate *g)
+{
+    g->config_seen = look(g);
+}
+
 void gate_config_open(struct gate *g)
 {
     const struct config_redis *redis = &g->config->redis;
@@ -75,7 +80,6 @@ void gate_config_open(struct gate *g)
     g->budget = budget_new(&rules, redis->is_configured ? &options : NULL);
     free(named);
     free(tools);
-    g->config_seen = look(g);
 }
 
 /* Takes config. */

@@ -6,6 +6,9 @@
 
 #include "service/pipeline/state.h"
 
+/* Remembers the file as it is, before the gate is opened: what changes meanwhile is a change. */
+void gate_config_look(struct gate *g);
+
 /* Makes the budget of the configuration that the gate was opened with. */
 void gate_config_open(struct gate *g);
 

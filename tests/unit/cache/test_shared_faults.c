@@ -110,6 +110,25 @@ Test(shared_faults, few_rights_are_enough)
     world_done(&w);
 }
 
+/* An account that may not look is no reason to remove what others stored. */
+Test(shared_faults, a_right_that_is_missing_costs_no_answer)
+{
+    struct world w;
+    struct finding f;
+    struct keeping k;
+    world_init(&w, &(struct world_options){.few_rights = true});
+    find(&w, 0, &f);
+    keep(&w, 0, &f.claim, L("body"), &k);
+    keep_free(&k);
+    SAY(&w, L("ACL"), L("SETUSER"), L("few"), L("-strlen"));
+    find(&w, 1, &f);
+    cr_assert_null(f.value);
+    cr_assert_not(f.claim.held);
+    cr_assert(exists(&w, w.value_name));
+    cr_assert_eq(world_stats(&w, 1).unavailable, 1);
+    world_done(&w);
+}
+
 /* How often locks were deleted: by whom but a release? */
 static void must_have_released(struct world *w, const char *times)
 {
