@@ -109,6 +109,13 @@ static void note_success(struct budget *b, int64_t now_ms)
     pthread_mutex_unlock(&b->lock);
 }
 
+void budget_redis_returned(struct budget *b)
+{
+    pthread_mutex_lock(&b->lock);
+    set_mode(b, true, redis_failure_name(REDIS_FAILURE_NONE));
+    pthread_mutex_unlock(&b->lock);
+}
+
 static void note_failure(struct budget *b, int64_t now_ms, bool decided_here, const char *why)
 {
     pthread_mutex_lock(&b->lock);

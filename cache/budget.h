@@ -97,6 +97,10 @@ void budget_take(struct budget *b, struct redis_loop *redis, const struct budget
 void budget_refund(struct budget *b, struct redis_loop *redis, const struct budget_charge *charge,
                    const struct budget_verdict *verdict);
 
+/* Redis can be reached again: it decides from now on, until it fails. So a process that nobody asks
+ * says so too. Any thread. */
+void budget_redis_returned(struct budget *b);
+
 struct budget_stats {
     uint64_t shared, in_process; /* takes decided by Redis, and here though there is a Redis */
     bool is_shared;              /* the mode now; true without Redis */

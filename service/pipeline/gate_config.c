@@ -78,6 +78,9 @@ void gate_config_open(struct gate *g)
     struct budget_tool *tools;
     struct budget_rules rules = make_rules(g->config, &named, &tools);
     g->budget = budget_new(&rules, redis->is_configured ? &options : NULL);
+    if (g->redis) {
+        gate_redis_tell(g->redis, g->budget);
+    }
     free(named);
     free(tools);
 }

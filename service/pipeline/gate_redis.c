@@ -26,7 +26,8 @@ struct gate_redis {
     struct worker_pool *resolver;
     struct shared_cache *cache;
     int64_t connect_ms, command_ms;
-    pthread_mutex_t lock; /* of the endpoints */
+    struct budget *budget; /* set before there are links; NULL: nobody to tell */
+    pthread_mutex_t lock;  /* of the endpoints */
     struct endpoint endpoints[ENDPOINT_COUNT];
 };
 
@@ -61,6 +62,11 @@ bool gate_redis_open(const struct config_redis *config, struct gate_redis **ret_
     s->cache = shared_cache_new(&options);
     *ret_redis = s;
     return true;
+}
+
+void gate_redis_tell(struct gate_redis *s, struct budget *b)
+{
+    s->budget = b;
 }
 
 void gate_redis_close(struct gate_redis *s)
@@ -115,6 +121,9 @@ static void on_health(void *who, bool up, enum redis_failure why)
     pthread_mutex_unlock(&s->lock);
     if (changed) {
         say(s, k->endpoint, up, why);
+        if (up && k->endpoint == ENDPOINT_BUDGET && s->budget) {
+            budget_redis_returned(s->budget);
+        }
     }
 }
 

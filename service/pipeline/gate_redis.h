@@ -6,6 +6,7 @@
 #ifndef PIPELINE_GATE_REDIS_H
 #define PIPELINE_GATE_REDIS_H
 
+#include "cache/budget.h"
 #include "cache/shared_cache.h"
 #include "service/base/dynbuf.h"
 #include "service/config/config.h"
@@ -21,6 +22,9 @@ struct gate_redis; /* opaque; NULL: everything stays in the process */
  * reason. Nothing is connected yet, and a start needs no Redis. */
 bool gate_redis_open(const struct config_redis *config, struct gate_redis **ret_redis,
                      struct err_detail *detail);
+
+/* b is told when Redis is back for it; it outlives the links. */
+void gate_redis_tell(struct gate_redis *s, struct budget *b);
 
 /* Every link is closed. */
 void gate_redis_close(struct gate_redis *s);

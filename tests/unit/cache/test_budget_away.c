@@ -68,6 +68,27 @@ Test(budget_away, a_killed_server_leaves_a_share)
     world_done(&w);
 }
 
+/* A process that nobody asks would otherwise never say that it is well again. */
+Test(budget_away, a_return_is_taken_up_without_a_charge)
+{
+    struct world w;
+    struct budget_stats stats;
+    world_init(&w, &RULES);
+    struct budget *b = w.replicas[0].budget;
+    budget_redis_returned(b);
+    cr_assert_eq(w.replicas[0].n_back, 0, "it was never away");
+    redis_server_signal(&w.server, SIGKILL);
+    wait_health(&w, false);
+    (void)take(&w, 0, 1);
+    cr_assert_eq(w.replicas[0].n_away, 1);
+    budget_redis_returned(b);
+    budget_redis_returned(b);
+    budget_stats(b, &stats);
+    cr_assert(stats.is_shared);
+    cr_assert_eq(w.replicas[0].n_back, 1, "told once");
+    world_done(&w);
+}
+
 Test(budget_away, of_the_day_a_share_of_the_last_remainder)
 {
     const struct budget_rules rules = {.tenant = {0, 1, 90}};
