@@ -30,6 +30,14 @@ bool access_check_budgets(const struct gate *g, const struct config_values *conf
     return true;
 }
 
+/* Of the configuration in force, or of one that is about to be. */
+static bool check_budgets(const struct gate *g, const struct token_trust *trust,
+                          struct err_detail *detail)
+{
+    return access_check_budgets(g, gate_config_values(g), trust, detail) ||
+           (g->proposed && access_check_budgets(g, config_values(g->proposed), trust, NULL));
+}
+
 static bool is_audience(const struct issuer *issuer, struct slice resource)
 {
     for (size_t i = 0; i < issuer->n_audiences; i++) {
@@ -62,7 +70,7 @@ static bool check_issuer(const struct gate *g, const struct issuer *issuer,
 
 bool access_check(const struct gate *g, const struct access_rules *rules, struct err_detail *detail)
 {
-    bool good = access_check_budgets(g, gate_config_values(g), &rules->trust, detail);
+    bool good = check_budgets(g, &rules->trust, detail);
     for (size_t i = 0; good && g->host && i < rules->trust.n; i++) {
         good = check_issuer(g, &rules->trust.issuers[i], detail);
     }

@@ -195,8 +195,9 @@ void gate_close(struct gate *g)
 
 void gate_tick(struct gate *g, bool reload)
 {
-    gate_config_tick(g, reload);
+    gate_config_propose(g, reload);
     gate_access_tick(g, reload);
+    gate_config_settle(g);
     struct err_detail detail = {""};
     bool switched = false;
     if (!embedded_refresh(g->backend, &switched, &detail)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The file is looked at by its bytes: a mounted configuration changes without a signal, and a
- * signal may come without a change. */
+ * signal may come without a change. It and the policy may change together: a policy is judged
+ * beside the configuration that is proposed, and that then beside the policy in force. */
 #include "service/pipeline/gate_config.h"
 
 #include "service/base/log.h"
@@ -85,7 +86,6 @@ void gate_config_open(struct gate *g)
     free(tools);
 }
 
-/* Takes config. */
 static void apply(struct gate *g, struct config *config)
 {
     const struct config_values *c = config_values(config);
@@ -101,37 +101,12 @@ static void apply(struct gate *g, struct config *config)
     }
     config_free(g->reloaded);
     g->reloaded = config;
-    g->refused_policy = (struct digest){{0}}; /* it may fit now */
 }
 
-/* NULL where the file is refused, also because its budgets do not fit the policy in force: then
- * *ret_generation is that of the policy. */
-static struct config *load_fitting(struct gate *g, uint64_t *ret_generation,
-                                   struct err_detail *detail)
+static void refuse(struct gate *g, const struct err_detail *detail)
 {
-    struct config *config = config_load(g->config_path, detail);
-    struct access_rules *rules = gate_access_rules(g);
-    *ret_generation = 0;
-    if (config && !access_check_budgets(g, config_values(config), &rules->trust, detail)) {
-        *ret_generation = rules->generation;
-        config_free(config);
-        config = NULL;
-    }
-    access_rules_unref(rules);
-    return config;
-}
-
-static void reload_config(struct gate *g)
-{
-    struct err_detail detail = {""};
-    struct config *config = load_fitting(g, &g->config_refused_with, &detail);
-    if (config) {
-        apply(g, config);
-        log_event(LOG_INFO, "config_reloaded",
-                  "log_level and budgets are as the file says; other keys wait for a restart");
-    } else {
-        log_event(LOG_ERROR, "config_reload_failed", detail.text);
-    }
+    atomic_fetch_add(&g->metrics.config_reload_failures, 1);
+    log_event(LOG_ERROR, "config_reload_failed", detail->text);
 }
 
 /* A file that names a new tenant may come before the policy that brings it. */
@@ -146,17 +121,48 @@ static bool may_fit_now(struct gate *g)
     return other;
 }
 
-void gate_config_tick(struct gate *g, bool reload)
+void gate_config_propose(struct gate *g, bool reload)
 {
     struct digest now = look(g);
-    if (reload || !digest_eq(&now, &g->config_seen) || may_fit_now(g)) {
-        g->config_seen = now;
-        reload_config(g);
+    struct err_detail detail = {""};
+    if (!reload && digest_eq(&now, &g->config_seen) && !may_fit_now(g)) {
+        return;
     }
+    g->config_seen = now;
+    g->config_refused_with = 0;
+    g->proposed = config_load(g->config_path, &detail);
+    g->refused_policy = (struct digest){{0}}; /* it may fit now */
+    if (!g->proposed) {
+        refuse(g, &detail);
+    }
+}
+
+void gate_config_settle(struct gate *g)
+{
+    struct config *proposed = g->proposed;
+    struct err_detail detail = {""};
+    if (!proposed) {
+        return;
+    }
+    g->proposed = NULL;
+    struct access_rules *rules = gate_access_rules(g);
+    bool fits = access_check_budgets(g, config_values(proposed), &rules->trust, &detail);
+    g->config_refused_with = fits ? 0 : rules->generation;
+    access_rules_unref(rules);
+    if (!fits) {
+        config_free(proposed);
+        refuse(g, &detail);
+        return;
+    }
+    apply(g, proposed);
+    atomic_fetch_add(&g->metrics.config_reloads, 1);
+    log_event(LOG_INFO, "config_reloaded",
+              "log_level and budgets are as the file says; other keys wait for a restart");
 }
 
 void gate_config_close(struct gate *g)
 {
+    config_free(g->proposed);
     config_free(g->reloaded);
     budget_free(g->budget);
 }

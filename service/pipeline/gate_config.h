@@ -12,8 +12,11 @@ void gate_config_look(struct gate *g);
 /* Makes the budget of the configuration that the gate was opened with. */
 void gate_config_open(struct gate *g);
 
-/* See gate_tick. A file that is refused changes nothing and is logged once. */
-void gate_config_tick(struct gate *g, bool reload);
+/* See gate_tick; between these two the policy is looked at. The first reads a changed file, the
+ * second takes it up where its budgets fit the policy in force. A file that is refused changes
+ * nothing and is said once; one that does not fit is tried again with the next policy. */
+void gate_config_propose(struct gate *g, bool reload);
+void gate_config_settle(struct gate *g);
 
 void gate_config_close(struct gate *g);
 

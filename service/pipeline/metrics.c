@@ -133,6 +133,8 @@ void metrics_write(struct metrics *m, const char *const *step_names, size_t n_st
         {"kbgate_budget_charged_total", m->charged},
         {"kbgate_budget_refunded_total", m->refunded},
         {"kbgate_scope_violations_total", m->scope_violations},
+        {"kbgate_config_reloads_total", m->config_reloads},
+        {"kbgate_config_reload_failures_total", m->config_reload_failures},
         {"kbgate_policy_reloads_total", m->policy_reloads},
         {"kbgate_policy_reload_failures_total", m->policy_reload_failures},
         {"kbgate_store_switches_total", m->store_switches},

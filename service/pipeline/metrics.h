@@ -34,6 +34,7 @@ struct metrics {
     atomic_ullong tokens_refused[TOKEN_RESULT_COUNT];
     atomic_ullong step_count[METRICS_MAX_STEPS], step_us[METRICS_MAX_STEPS];
     atomic_ullong cache_hits, cache_misses, charged, refunded, scope_violations;
+    atomic_ullong config_reloads, config_reload_failures;
     atomic_ullong policy_reloads, policy_reload_failures, store_switches, store_failures;
     atomic_long in_flight;
 };

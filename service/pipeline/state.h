@@ -56,6 +56,7 @@ struct gate {
     char id_prefix[17]; /* random, so that ids of replicas differ */
     atomic_ullong next_id;
     struct config *reloaded;      /* main thread: whose budgets hold; NULL: those of config */
+    struct config *proposed;      /* main thread: within a tick, to be taken up */
     struct digest config_seen;    /* main thread: the configuration file as last looked at */
     uint64_t config_refused_with; /* main thread: generation of the rules it did not fit; 0: none */
     struct digest refused_policy; /* main thread: files already refused, said once */

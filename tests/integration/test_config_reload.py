@@ -129,3 +129,62 @@ def test_every_refusal_names_its_key_and_none_a_password(own_server):
         wait_for_event(service, "config_reloaded", n)
     assert service.log_text().count('"event":"config_reload_failed"') == len(REFUSED)
     assert "r7canarypassword" not in service.log_text()
+
+
+class Mounted:
+    """Configuration and policy behind one symbolic link, as Kubernetes mounts them: both change at once."""
+
+    FILES = ("kbgate.yaml", "policy.yaml")
+
+    def __init__(self, service):
+        self.home, self.n = service.home, 0
+        self.texts = {name: (self.home / name).read_text() for name in self.FILES}
+        for name in self.FILES:
+            (self.home / name).unlink()
+            (self.home / name).symlink_to(f"mounted/{name}")
+        self.publish()
+
+    def publish(self, **changes):
+        """Each change: a file's stem = (old, new)."""
+        self.n += 1
+        version = self.home / f"v{self.n}"
+        version.mkdir()
+        for name, text in self.texts.items():
+            old, new = changes.get(name.split(".")[0], ("", ""))
+            assert old in text
+            self.texts[name] = text.replace(old, new) if old else text
+            (version / name).write_text(self.texts[name])
+        link = self.home / "mounted.new"
+        link.symlink_to(version.name)
+        link.rename(self.home / "mounted")
+
+
+def test_policy_and_budgets_change_at_once(own_server):
+    """A tenant that comes, one with another name, one that goes: neither file waits for the other, nothing is an error."""
+    service = own_server(start=False)
+    mounted = Mounted(service)
+    service.start()
+    named = "    meagre: {per_minute: 1, burst: 1, per_day: 100}\n"
+    steps = (
+        ('"meagre": meagre}', '"meagre": meagre, "fresh": fresh}', named, named + "    fresh: {per_minute: 1, burst: 1}\n"),
+        ('"fresh": fresh}', '"fresh": other}', "    fresh:", "    other:"),
+        (', "fresh": other}', "}", "    other: {per_minute: 1, burst: 1}\n", ""),
+    )
+    for number, (old, new, budgets, others) in enumerate(steps, 1):
+        mounted.publish(policy=(old, new), kbgate=(budgets, others))
+        wait_for_event(service, "config_reloaded", number)
+        wait_for_event(service, "policy_reloaded", number)
+    assert "_reload_failed" not in service.log_text()
+
+
+def test_budgets_may_name_a_tenant_before_the_policy_does(own_server):
+    service = own_server(start=False)
+    mounted = Mounted(service)
+    service.start()
+    mounted.publish(kbgate=("  tenants:\n", "  tenants:\n    fresh: {per_minute: 1, burst: 1}\n"))
+    wait_for_event(service, "config_reload_failed", 1)
+    assert "fresh" in service.log_text()
+    mounted.publish(policy=('"meagre": meagre}', '"meagre": meagre, "fresh": fresh}'))
+    wait_for_event(service, "config_reloaded", 1)
+    metrics = service.request("GET", "/metrics", admin=True).body.decode()
+    assert "\nkbgate_config_reloads_total 1\n" in metrics and "\nkbgate_config_reload_failures_total 1\n" in metrics
