@@ -40,6 +40,8 @@ struct shared_cache *shared_cache_new(const struct shared_cache_options *options
     c->hmac_key = copy_to(c->bytes, options->hmac_key);
     c->prefix = copy_to(c->bytes + c->hmac_key.n, options->key_prefix);
     c->lock_ms = options->lock_ms;
+    c->on_mode = options->on_mode;
+    c->who = options->who;
     draw(&c->token_seed, sizeof(c->token_seed));
     snprintf(c->ttl_text, sizeof(c->ttl_text), "%lld", (long long)options->ttl_ms);
     snprintf(c->lock_text, sizeof(c->lock_text), "%lld", (long long)options->lock_ms);

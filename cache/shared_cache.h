@@ -27,6 +27,11 @@ struct shared_cache_options {
     struct slice hmac_key;   /* at least SHARED_HMAC_KEY_MIN_BYTES, copied */
     struct slice key_prefix; /* of every key in Redis, at most SHARED_PREFIX_MAX_BYTES; copied */
     int64_t ttl_ms, lock_ms; /* at least 1 */
+    /* Told when Redis begins to refuse the cache's commands, `why` the first word of its error, and
+     * when it carries them out again. A Redis that is away is not told here. Any thread. May be
+     * NULL. */
+    void (*on_mode)(void *who, bool works, const char *why);
+    void *who;
 };
 struct shared_cache *shared_cache_new(const struct shared_cache_options *options);
 void shared_cache_free(struct shared_cache *c);

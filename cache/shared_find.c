@@ -126,10 +126,12 @@ static void on_found(struct op *op)
     } else if (reply->kind == REDIS_TEXT) {
         find_read(f, reply->text);
     } else if (reply->kind == REDIS_INTEGER && reply->integer == 1) {
+        shared_note_written(f->cache);
         find_lead(f);
     } else if (reply->kind == REDIS_INTEGER && reply->integer == 0) {
         find_wait(f);
     } else {
+        shared_note_error(f->cache, reply->text);
         find_unavailable(f);
     }
 }

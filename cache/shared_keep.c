@@ -67,8 +67,13 @@ static void on_kept(struct op *op)
     } else if (op->result == ERR_OK && reply->kind == REDIS_ERROR &&
                slice_starts(reply->text, SLICE_LIT("WRONGTYPE"))) {
         first = keep_read(k, SLICE_NONE);
-    } else if (op->result != ERR_OK || reply->kind == REDIS_ERROR) {
+    } else if (op->result != ERR_OK) {
         k->cache->counters.unavailable++;
+    } else if (reply->kind == REDIS_ERROR) {
+        k->cache->counters.unavailable++;
+        shared_note_error(k->cache, reply->text);
+    } else {
+        shared_note_written(k->cache);
     }
     keep_end(k, first);
 }

@@ -30,6 +30,10 @@ struct shared_cache {
     struct shared_counters counters;
     uint64_t token_seed;         /* drawn for this process */
     atomic_uint_fast64_t tokens; /* so many were made */
+    void (*on_mode)(void *who, bool works, const char *why);
+    void *who;
+    atomic_bool is_refused;
+    atomic_int_fast64_t refused_mono_ms; /* last */
     char bytes[];
 };
 
@@ -56,5 +60,11 @@ static inline struct slice shared_spot_lock(const struct shared_spot *s)
 /* Behind whatever was sent before it: gives the lock up where it is still the token's. */
 void shared_release(const struct shared_cache *c, const struct shared_spot *spot,
                     const char *token);
+
+/* Redis answered a command with this error. */
+void shared_note_error(struct shared_cache *c, struct slice error);
+
+/* It wrote what it was given. */
+void shared_note_written(struct shared_cache *c);
 
 #endif

@@ -34,6 +34,16 @@ struct gate_redis {
 static const char *const ENDPOINT_NAMES[ENDPOINT_COUNT] = {
     [ENDPOINT_CACHE] = "cache", [ENDPOINT_BUDGET] = "budget"};
 
+static void on_cache_mode(void *who, bool works, const char *why)
+{
+    (void)who;
+    if (works) {
+        log_event(LOG_INFO, "cache_shared", "Redis keeps answers again");
+    } else {
+        log_event(LOG_WARN, "cache_in_process", why);
+    }
+}
+
 bool gate_redis_open(const struct config_redis *config, struct gate_redis **ret_redis,
                      struct err_detail *detail)
 {
@@ -58,6 +68,7 @@ bool gate_redis_open(const struct config_redis *config, struct gate_redis **ret_
         .key_prefix = slice_of(config->key_prefix),
         .ttl_ms = config->answer_ttl_s * 1000,
         .lock_ms = config->lock_ms,
+        .on_mode = on_cache_mode,
     };
     s->cache = shared_cache_new(&options);
     *ret_redis = s;

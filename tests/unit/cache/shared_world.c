@@ -31,6 +31,14 @@ static struct redis_loop *connect_to(struct world *w, const struct redis_address
     return r;
 }
 
+static void on_mode_told(void *who, bool works, const char *why)
+{
+    struct replica *r = who;
+    r->n_works += works;
+    r->n_refused += !works;
+    snprintf(r->why, sizeof(r->why), "%s", why);
+}
+
 static void replica_init(struct world *w, int i, const struct world_options *options)
 {
     struct slice secret = options && options->secrets[i].p ? options->secrets[i] : SECRET;
@@ -39,6 +47,8 @@ static void replica_init(struct world *w, int i, const struct world_options *opt
         .key_prefix = SLICE_LIT("t:"),
         .ttl_ms = TTL_MS,
         .lock_ms = options && options->lock_ms ? options->lock_ms : LOCK_MS,
+        .on_mode = on_mode_told,
+        .who = &w->replicas[i],
     };
     w->replicas[i].cache = shared_cache_new(&cache);
     w->replicas[i].redis = connect_to(

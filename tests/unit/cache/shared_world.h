@@ -15,6 +15,8 @@ enum { N_REPLICAS = 2, LOCK_MS = 30 * 1000, TTL_MS = 60 * 1000, COMMAND_MS = 200
 struct replica {
     struct redis_loop *redis;
     struct shared_cache *cache;
+    unsigned n_refused, n_works; /* as on_mode told */
+    char why[32];
 };
 
 struct world_options {

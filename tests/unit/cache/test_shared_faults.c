@@ -129,6 +129,43 @@ Test(shared_faults, a_right_that_is_missing_costs_no_answer)
     world_done(&w);
 }
 
+/* Each new call is one that Redis refuses to keep; a hit is read all the same. */
+Test(shared_faults, a_server_that_refuses_is_told_once_and_so_is_its_return)
+{
+    struct world w;
+    struct finding f;
+    struct keeping k;
+    world_init(&w, NULL);
+    const struct replica *r = &w.replicas[0];
+    find(&w, 0, &f);
+    keep(&w, 0, &f.claim, L("body"), &k);
+    keep_free(&k);
+    SAY(&w, L("CONFIG"), L("SET"), L("maxmemory"), L("1"));
+    const struct cache_key stored = w.key;
+    for (int i = 0; i < 3; i++) {
+        digest_of((struct slice){(const char *)&i, sizeof(i)}, &w.key.value);
+        find(&w, 0, &f);
+        cr_assert_null(f.value);
+        struct cache_key other = w.key;
+        w.key = stored;
+        find(&w, 0, &f);
+        cr_assert_not_null(f.value);
+        find_free(&f);
+        w.key = other;
+    }
+    cr_assert_eq(r->n_refused, 1);
+    cr_assert_eq(r->n_works, 0);
+    cr_assert_str_eq(r->why, "OOM");
+    SAY(&w, L("CONFIG"), L("SET"), L("maxmemory"), L("0"));
+    for (int i = 3; r->n_works == 0; i++) { /* until it has settled */
+        digest_of((struct slice){(const char *)&i, sizeof(i)}, &w.key.value);
+        find(&w, 0, &f);
+        cr_assert(f.claim.held);
+    }
+    cr_assert_eq(r->n_refused, 1);
+    world_done(&w);
+}
+
 /* How often locks were deleted: by whom but a release? */
 static void must_have_released(struct world *w, const char *times)
 {
