@@ -10,7 +10,8 @@
  * delay with jitter that doubles up to REDIS_LOOP_RETRY_MAX_MS.
  * Thread:    the loop's own, or before it runs and after it ended. The process ignores SIGPIPE:
  *            hiredis writes to connections that may be closed.
- * Blocking:  never; a host name is resolved by the resolver pool.
+ * Blocking:  never; a host name is looked up by a detached thread, at most one at a time, and
+ *            nobody waits for it: neither its redis_loop nor the loop nor the process.
  * Ownership: calls in flight when it is freed end as if cancelled.
  * Ceiling:   REDIS_LOOP_MAX_CALLS in flight and REDIS_LOOP_MAX_QUEUED_BYTES unsent; beyond either a
  *            call fails at once. Commands of one turn of the loop leave in one write. */
@@ -20,7 +21,6 @@
 #include "service/base/op.h"
 #include "service/loop/loop.h"
 #include "service/loop/redis_address.h"
-#include "service/loop/worker.h"
 
 enum {
     REDIS_LOOP_MAX_CALLS = 1024,
@@ -61,8 +61,6 @@ struct redis_loop_options {
     const struct redis_address *address; /* borrowed; outlives the redis_loop */
     int64_t connect_ms;                  /* longest from the first packet to the answer of PING */
     int64_t command_ms;                  /* longest wait for a reply */
-    struct worker_pool *resolver;        /* borrowed; looks up host names. NULL: the host must be
-                                            an address or a path */
     uint64_t seed;                       /* of the jitter */
     /* Told each time it goes up or down, `why` REDIS_FAILURE_NONE when up, and of the first
      * failure to connect; not of those that follow. May be NULL. */

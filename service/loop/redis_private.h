@@ -16,7 +16,7 @@
 
 enum redis_state {
     REDIS_WAITING,    /* for the next attempt */
-    REDIS_RESOLVING,  /* a job looks up the host */
+    REDIS_RESOLVING,  /* a thread looks up the host */
     REDIS_CONNECTING, /* until PING is answered */
     REDIS_UP,
     REDIS_ENDING, /* hiredis is ending what is in flight, or the owner has freed us */

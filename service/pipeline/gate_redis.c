@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-enum { RESOLVER_THREADS = 1, RESOLVER_QUEUE = 256, ADDRESS_TEXT_BYTES = 300 };
+enum { ADDRESS_TEXT_BYTES = 300 };
 
 /* Counters of links that are closed, so that a metric never falls. */
 struct endpoint {
@@ -23,7 +23,6 @@ struct endpoint {
 
 struct gate_redis {
     struct redis_secrets secrets;
-    struct worker_pool *resolver;
     struct shared_cache *cache;
     int64_t connect_ms, command_ms;
     struct budget *budget; /* set before there are links; NULL: nobody to tell */
@@ -62,7 +61,6 @@ bool gate_redis_open(const struct config_redis *config, struct gate_redis **ret_
     s->endpoints[ENDPOINT_BUDGET].address = s->secrets.budgets;
     s->connect_ms = config->connect_ms;
     s->command_ms = config->command_ms;
-    s->resolver = worker_pool_new(RESOLVER_THREADS, RESOLVER_QUEUE);
     const struct shared_cache_options options = {
         .hmac_key = dynbuf_get(&s->secrets.cache_key),
         .key_prefix = slice_of(config->key_prefix),
@@ -83,7 +81,6 @@ void gate_redis_tell(struct gate_redis *s, struct budget *b)
 void gate_redis_close(struct gate_redis *s)
 {
     if (s) {
-        worker_pool_free(s->resolver);
         shared_cache_free(s->cache);
         redis_secrets_done(&s->secrets);
         pthread_mutex_destroy(&s->lock);
@@ -146,7 +143,6 @@ void redis_link_open(struct redis_link *k, struct gate_redis *s, enum redis_endp
     struct redis_loop_options options = {.address = &e->address,
                                          .connect_ms = s->connect_ms,
                                          .command_ms = s->command_ms,
-                                         .resolver = s->resolver,
                                          .on_health = on_health,
                                          .who = k};
     if (getrandom(&options.seed, sizeof(options.seed), 0) != (ssize_t)sizeof(options.seed)) {
