@@ -360,3 +360,9 @@ fault("cache_before_filter", "the cache is asked with the owner's filter", PIPEL
       ("service/pipeline/step_cache.c", "        .filter = filter_digest(r->filter),\n", "        .filter = filter_digest(filter_owner()),\n"))
 fault("call_stays_charged", "a failed call is not given back", PIPELINE,
       ("service/pipeline/runner.c", "        budget_refund(r->gate->budget, r->gate_loop->budget.redis, &charge, &r->verdict);\n", "        (void)charge;\n"))
+fault("failed_leader_is_repeated", "each of equal calls asks an engine that just failed", ["unit_service_pipeline:step_flight/*"],
+      ("service/pipeline/runner.c", "    return failure != ERR_OK && failure != ERR_BUDGET_SPENT", "    return false && failure != ERR_BUDGET_SPENT"))
+fault("refused_leader_refuses_all", "a caller's spent budget refuses who waited for it", ["unit_service_pipeline:step_flight/*"],
+      ("service/pipeline/runner.c", "failure != ERR_OK && failure != ERR_BUDGET_SPENT &&", "failure != ERR_OK &&"))
+fault("leaver_keeps_its_seat", "nobody goes on for a client that left", ["unit_service_pipeline:step_flight/*"],
+      ("service/pipeline/runner.c", "    cancel_operations(r);\n    leave_flight(r);\n    r->finished = true;\n    r->outcome", "    cancel_operations(r);\n    r->finished = true;\n    r->outcome"))

@@ -146,24 +146,34 @@ Test(step_flight, one_that_was_handed_the_work_and_left_hands_it_on)
     cr_assert(fixture_body_has(&f, "canary passage"));
 }
 
-/* The tenant's burst is 5, so the sixth distinct call is refused; who waited for it asks itself. */
-Test(step_flight, a_refused_leader_hands_over_and_all_are_told_their_own_budget)
+/* Bob has spent what he has and waits for Ann's answer for free. When she leaves it is his turn to
+ * pay, and after him Carl's, whom that does not concern. */
+Test(step_flight, a_refused_leader_hands_over)
 {
+    const struct budget_rules rules = {.subject = {60, 1, 0}};
+    budget_set_rules(f.gate.budget, &rules);
     f.engine.script = ENGINE_ANSWERS;
-    for (int i = 0; i < 5; i++) {
-        char call[256];
-        (void)snprintf(call, sizeof(call),
-                       "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{"
-                       "\"name\":\"search_kb\",\"arguments\":{\"query\":\"word %d\"}}}",
-                       i);
-        fixture_call(&f, SURFACE_MCP, call);
-    }
-    cr_assert_eq(f.replies, 5);
-    ask_many(3);
-    run_until(8);
-    cr_assert(fixture_body_has(&f, "\"budget\":\"tenant/minute\""));
-    cr_assert_eq(f.gate.metrics.failures[ERR_BUDGET_SPENT], 3);
-    cr_assert_eq(f.engine.searches, 5);
+    mint_for("bob");
+    fixture_call(&f, SURFACE_MCP,
+                 "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{"
+                 "\"name\":\"search_kb\",\"arguments\":{\"query\":\"other\"}}}");
+    f.engine.script = ENGINE_ANSWERS_LATER;
+    mint_for("ann");
+    struct request *leader = ask();
+    mint_for("bob");
+    (void)ask();
+    mint_for("carl");
+    (void)ask();
+    cr_assert_eq(f.replies, 1);
+    request_cancel(leader);
+    run_until(2);
+    cr_assert(fixture_body_has(&f, "\"budget\":\"subject/minute\""));
+    deliver();
+    cr_assert_eq(f.engine.searches, 3);
+    fixture_answer_now(&f.engine);
+    run_until(3);
+    cr_assert(fixture_body_has(&f, "canary passage"));
+    cr_assert_eq(f.gate.metrics.failures[ERR_BUDGET_SPENT], 1);
 }
 
 Test(step_flight, a_leader_past_its_deadline_hands_over)
