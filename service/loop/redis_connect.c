@@ -40,18 +40,31 @@ void redis_connect_later(struct redis_loop *r)
 static void tell(struct redis_loop *r, bool up, enum redis_failure why)
 {
     enum redis_health now = up ? REDIS_HEALTH_UP : REDIS_HEALTH_DOWN;
-    if (r->health != now && !r->is_freed) {
-        r->health = now;
-        if (r->options.on_health) {
-            r->options.on_health(r->options.who, up, why);
-        }
+    bool is_first = redis_is_holding(r);
+    if (r->health == now || r->is_freed) {
+        return;
+    }
+    r->health = now;
+    if (is_first) {
+        redis_release(r);
+    }
+    if (r->options.on_health && !r->is_freed) {
+        r->options.on_health(r->options.who, up, why);
+    }
+}
+
+/* An attempt, or what came of it. The first attempt is over once all addresses were tried. */
+static void tell_failure(struct redis_loop *r, enum redis_failure why)
+{
+    if (!redis_is_holding(r) || r->next_address >= r->addresses.n) {
+        tell(r, false, why);
     }
 }
 
 static void attempt_failed(struct redis_loop *r, enum redis_failure why)
 {
     redis_connect_later(r);
-    tell(r, false, why);
+    tell_failure(r, why);
 }
 
 static void send_step(struct redis_loop *r, enum redis_step step, const struct slice *args,
@@ -155,6 +168,9 @@ static bool is_numeric(const char *host)
 static void attempt(struct redis_loop *r)
 {
     const struct redis_address *a = r->options.address;
+    if (redis_is_holding(r) && !r->hold.slot) {
+        timer_start(r->loop, &r->hold, r->options.connect_ms);
+    }
     if (a->is_unix || is_numeric(a->host)) {
         begin(r, a->host);
     } else if (r->next_address < r->addresses.n) {
@@ -177,6 +193,20 @@ static void on_connect_deadline(struct redis_loop *r)
     if (r->state == REDIS_CONNECTING) {
         redis_drop(r, REDIS_FAILURE_TIMEOUT);
     }
+}
+
+/* Neither up nor failed after so long: its callers must go on without. */
+void redis_on_hold_expired(struct timer *t)
+{
+    struct redis_loop *r =
+        (struct redis_loop *)(void *)((char *)t - offsetof(struct redis_loop, hold));
+    redis_enter(r);
+    redis_watch_catch_up(r, is_shaking_hands);
+    if (redis_is_holding(r)) {
+        bool is_resolving = r->state == REDIS_RESOLVING;
+        tell(r, false, is_resolving ? REDIS_FAILURE_RESOLVE : REDIS_FAILURE_TIMEOUT);
+    }
+    redis_leave(r);
 }
 
 void redis_on_timer(struct timer *t)
@@ -227,6 +257,6 @@ void redis_ended(struct redis_loop *r)
     r->context = NULL;
     if (!r->is_freed) {
         redis_connect_later(r);
-        tell(r, false, r->why);
+        tell_failure(r, r->why);
     }
 }

@@ -62,8 +62,7 @@ void redis_refuse(struct redis_loop *r, struct redis_call *call, enum redis_fail
     }
 }
 
-/* Tells the caller that there will be no reply, unless it knows. */
-static void fail(struct redis_shell *s, enum redis_failure failure)
+void redis_fail(struct redis_shell *s, enum redis_failure failure)
 {
     struct redis_call *call = s->call;
     if (!s->is_settled && s->step == REDIS_STEP_NONE) {
@@ -123,7 +122,7 @@ static void on_reply(redisAsyncContext *c, void *from, void *arg)
     take_first(r);
     if (!from) {
         redis_note_end(r);
-        fail(s, r->why);
+        redis_fail(s, r->why);
         free(s);
         return;
     }
@@ -191,22 +190,27 @@ enum redis_failure redis_send(struct redis_shell *s, const struct slice *args, s
     return failure;
 }
 
-void redis_start(struct redis_shell *s, const struct slice *args, size_t n_args)
+void redis_begin(struct redis_shell *s)
 {
-    struct redis_loop *r = s->owner;
-    enum redis_failure failure = redis_send(s, args, n_args);
-    if (failure != REDIS_FAILURE_NONE) {
-        fail(s, failure);
-        free(s);
-        return;
-    }
-    atomic_fetch_add_explicit(&r->calls, 1, memory_order_relaxed);
-    r->is_idle = false;
     if (s->call) {
         s->call->reply = NULL;
         s->call->failure = REDIS_FAILURE_NONE;
         op_start(&s->call->op, detach, s);
     }
+}
+
+void redis_start(struct redis_shell *s, const struct slice *args, size_t n_args)
+{
+    struct redis_loop *r = s->owner;
+    enum redis_failure failure = redis_send(s, args, n_args);
+    if (failure != REDIS_FAILURE_NONE) {
+        redis_fail(s, failure);
+        free(s);
+        return;
+    }
+    atomic_fetch_add_explicit(&r->calls, 1, memory_order_relaxed);
+    r->is_idle = false;
+    redis_begin(s);
 }
 
 void redis_check_later(struct redis_loop *r)
@@ -250,7 +254,7 @@ void redis_on_deadline(struct redis_loop *r)
         }
         r->due = s->next;
         s->is_late = true;
-        fail(s, REDIS_FAILURE_TIMEOUT);
+        redis_fail(s, REDIS_FAILURE_TIMEOUT);
     }
     if (r->state != REDIS_UP) {
         return;
@@ -271,6 +275,8 @@ struct redis_loop *redis_loop_new(struct loop *l, const struct redis_loop_option
     r->options = *options;
     r->random = options->seed ? options->seed : 1; /* xorshift stays at 0 */
     r->last = &r->first;
+    r->last_held = &r->held;
+    r->hold.on_expired = redis_on_hold_expired;
     r->timer.on_expired = redis_on_timer;
     timer_start(l, &r->timer, 1);
     return r;
@@ -288,6 +294,7 @@ void redis_loop_free(struct redis_loop *r)
         }
         detach(s);
     }
+    redis_hold_end(r);
     redis_resolve_cancel(r);
     timer_stop(&r->timer);
     bool may_write = r->depth == 0 && r->state == REDIS_UP;
@@ -307,12 +314,16 @@ bool redis_loop_is_up(const struct redis_loop *r)
 void redis_loop_call(struct redis_loop *r, const struct slice *args, size_t n_args,
                      struct redis_call *call)
 {
-    redis_start(redis_shell_new(r, call, 0, 0), args, n_args);
+    if (redis_is_holding(r)) {
+        redis_hold_call(r, args, n_args, call);
+    } else {
+        redis_start(redis_shell_new(r, call, 0, 0), args, n_args);
+    }
 }
 
 void redis_loop_send(struct redis_loop *r, const struct slice *args, size_t n_args)
 {
-    redis_start(redis_shell_new(r, NULL, 0, 0), args, n_args);
+    redis_loop_call(r, args, n_args, NULL);
 }
 
 void redis_loop_stats(const struct redis_loop *r, struct redis_stats *ret_stats)

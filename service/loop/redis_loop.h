@@ -2,19 +2,21 @@
 /* redis_loop: commands to one Redis server, through hiredis' asynchronous API on a loop.
  *
  * One connection. It is made by itself, says AUTH and SELECT, and is up once a PING was answered.
- * While it is not up every call fails at once: nothing ever waits for Redis to return, which is all
- * the breaker there is. It goes down when it is lost, when REDIS_LOOP_MAX_MISSES calls in a row
- * passed their deadline, and for a reply that is too large, unasked for or no RESP2. While nothing
- * is asked it asks PING every REDIS_LOOP_CHECK_MS, so that a silent server is found out by few
- * calls or none: within REDIS_LOOP_MAX_MISSES times that and command_ms. It is tried again after a
- * delay with jitter that doubles up to REDIS_LOOP_RETRY_MAX_MS.
- * Thread:    the loop's own, or before it runs and after it ended. The process ignores SIGPIPE:
- *            hiredis writes to connections that may be closed.
- * Blocking:  never; a host name is looked up by a detached thread, at most one at a time, and
- *            nobody waits for it: neither its redis_loop nor the loop nor the process.
- * Ownership: calls in flight when it is freed end as if cancelled.
- * Ceiling:   REDIS_LOOP_MAX_CALLS in flight and REDIS_LOOP_MAX_QUEUED_BYTES unsent; beyond either a
- *            call fails at once. Commands of one turn of the loop leave in one write. */
+ * Until the first news of it (the first handshake, the first failure at all addresses of the host,
+ * or connect_ms from the first turn of the loop) calls are held, in their order: then they are
+ * sent, or fail. After that, while it is not up, every call fails at once: nothing ever waits for
+ * Redis to return, which is all the breaker there is. It goes down when it is lost, when
+ * REDIS_LOOP_MAX_MISSES calls in a row passed their deadline, and for a reply that is too large,
+ * unasked for or no RESP2. While nothing is asked it asks PING every REDIS_LOOP_CHECK_MS, so that a
+ * silent server is found out by few calls or none: within REDIS_LOOP_MAX_MISSES times that and
+ * command_ms. It is tried again after a delay with jitter that doubles up to
+ * REDIS_LOOP_RETRY_MAX_MS. Thread:    the loop's own, or before it runs and after it ended. The
+ * process ignores SIGPIPE: hiredis writes to connections that may be closed. Blocking:  never; a
+ * host name is looked up by a detached thread, at most one at a time, and nobody waits for it:
+ * neither its redis_loop nor the loop nor the process. Ownership: calls in flight when it is freed
+ * end as if cancelled. Ceiling:   REDIS_LOOP_MAX_CALLS held or in flight,
+ * REDIS_LOOP_MAX_QUEUED_BYTES unsent; beyond a call fails at once. Commands of one turn of the loop
+ * leave in one write. */
 #ifndef LOOP_REDIS_LOOP_H
 #define LOOP_REDIS_LOOP_H
 
@@ -60,7 +62,7 @@ struct redis_loop; /* opaque */
 struct redis_loop_options {
     const struct redis_address *address; /* borrowed; outlives the redis_loop */
     int64_t connect_ms;                  /* longest from the first packet to the answer of PING */
-    int64_t command_ms;                  /* longest wait for a reply */
+    int64_t command_ms;                  /* longest wait for a reply, from when it is sent */
     uint64_t seed;                       /* of the jitter */
     /* Told each time it goes up or down, `why` REDIS_FAILURE_NONE when up, and of the first
      * failure to connect; not of those that follow. May be NULL. */
@@ -68,7 +70,7 @@ struct redis_loop_options {
     void *who;
 };
 
-/* Starts connecting when the loop runs. */
+/* Starts connecting when the loop runs; until then calls are held. */
 struct redis_loop *redis_loop_new(struct loop *l, const struct redis_loop_options *options);
 
 /* At any time, also from an on_done or on_health; neither is called again. What is queued leaves if

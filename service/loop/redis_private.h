@@ -77,6 +77,9 @@ struct redis_loop {
     uint32_t watched; /* epoll events */
     bool is_writing;  /* within redisAsyncHandleWrite */
     struct loop_deferred flush;
+    struct timer hold; /* of connect_ms, from the first attempt */
+    struct redis_shell *held, **last_held;
+    size_t n_held, held_bytes;         /* in all: they are held but once */
     struct redis_shell *first, **last; /* in flight, in the order they were sent */
     struct redis_shell *due;           /* the first of them that is not late */
     size_t n_calls;
@@ -97,6 +100,10 @@ struct redis_shell *redis_shell_new(struct redis_loop *r, struct redis_call *cal
 enum redis_failure redis_send(struct redis_shell *s, const struct slice *args, size_t n_args);
 /* The same for a caller's command; where it cannot be sent the caller is told and s is freed. */
 void redis_start(struct redis_shell *s, const struct slice *args, size_t n_args);
+/* Its caller now waits. */
+void redis_begin(struct redis_shell *s);
+/* Tells the caller that there will be no reply, unless it knows. */
+void redis_fail(struct redis_shell *s, enum redis_failure failure);
 /* Counts a call that ends without a reply and tells its caller; NULL: nobody waits. */
 void redis_refuse(struct redis_loop *r, struct redis_call *call, enum redis_failure failure);
 void redis_on_deadline(struct redis_loop *r);
@@ -106,6 +113,7 @@ void redis_check_later(struct redis_loop *r);
 /* redis_connect.c */
 void redis_connect_later(struct redis_loop *r);
 void redis_on_timer(struct timer *t);
+void redis_on_hold_expired(struct timer *t);
 void redis_resolved(struct redis_loop *r); /* addresses is filled; n == 0: there are none */
 void redis_on_step(struct redis_loop *r, enum redis_step step, const struct redis_reply *reply);
 /* Ends the connection: all in flight fail for this reason before it returns, or, within a callback
@@ -115,6 +123,20 @@ void redis_drop(struct redis_loop *r, enum redis_failure why);
 void redis_note_end(struct redis_loop *r);
 /* hiredis has let go of the descriptor. */
 void redis_ended(struct redis_loop *r);
+
+/* redis_hold.c */
+bool redis_is_holding(const struct redis_loop *r); /* instead of sending */
+/* s, with its arguments in it, goes over to what is held; where that is full its caller is told. */
+void redis_hold(struct redis_shell *s);
+void redis_hold_call(struct redis_loop *r, const struct slice *args, size_t n_args,
+                     struct redis_call *call);
+/* Sends what is held where r is up, and fails it where not. */
+void redis_release(struct redis_loop *r);
+void redis_hold_end(struct redis_loop *r); /* as if all were cancelled */
+/* Of all together; more than REDIS_LOOP_MAX_QUEUED_BYTES: too many. */
+size_t redis_args_bytes(const struct slice *args, size_t n_args);
+/* The next of s->args, with its bytes at `to`; where the next goes. */
+char *redis_keep_arg(struct redis_shell *s, struct slice arg, char *to);
 
 /* redis_watch.c */
 bool redis_watch_begin(struct redis_loop *r);

@@ -32,33 +32,15 @@ void redis_script_init(struct redis_script *s, struct slice text)
     dynbuf_done(&hex);
 }
 
-static size_t total_bytes(const struct slice *args, size_t n_args)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < n_args && n <= REDIS_LOOP_MAX_QUEUED_BYTES; i++) {
-        n = args[i].n > REDIS_LOOP_MAX_QUEUED_BYTES ? SIZE_MAX : n + args[i].n;
-    }
-    return n;
-}
-
-static char *keep_arg(struct redis_shell *s, struct slice arg, char *to)
-{
-    if (arg.n) {
-        memcpy(to, arg.p, arg.n);
-    }
-    s->args[s->n_args++] = (struct slice){to, arg.n};
-    return to + arg.n;
-}
-
 /* The shell of an EVALSHA with everything but the first two arguments filled; NULL: too much. */
 static struct redis_shell *new_shell(struct redis_loop *r, const struct script_args *a,
                                      struct redis_call *call)
 {
     bool few = a->n_keys <= REDIS_LOOP_MAX_ARGS - FIXED_ARGS &&
                a->n_args <= REDIS_LOOP_MAX_ARGS - FIXED_ARGS - a->n_keys;
-    size_t n_bytes = few ? total_bytes(a->keys, a->n_keys) : SIZE_MAX;
+    size_t n_bytes = few ? redis_args_bytes(a->keys, a->n_keys) : SIZE_MAX;
     if (n_bytes <= REDIS_LOOP_MAX_QUEUED_BYTES) {
-        n_bytes += total_bytes(a->args, a->n_args);
+        n_bytes += redis_args_bytes(a->args, a->n_args);
     }
     if (n_bytes > REDIS_LOOP_MAX_QUEUED_BYTES) {
         return NULL;
@@ -68,12 +50,12 @@ static struct redis_shell *new_shell(struct redis_loop *r, const struct script_a
     char *to = (char *)&s->args[n_args], count[COUNT_BYTES];
     snprintf(count, sizeof(count), "%zu", a->n_keys);
     s->n_args = 2;
-    to = keep_arg(s, slice_of(count), to);
+    to = redis_keep_arg(s, slice_of(count), to);
     for (size_t i = 0; i < a->n_keys; i++) {
-        to = keep_arg(s, a->keys[i], to);
+        to = redis_keep_arg(s, a->keys[i], to);
     }
     for (size_t i = 0; i < a->n_args; i++) {
-        to = keep_arg(s, a->args[i], to);
+        to = redis_keep_arg(s, a->args[i], to);
     }
     return s;
 }
@@ -81,15 +63,20 @@ static struct redis_shell *new_shell(struct redis_loop *r, const struct script_a
 static void start(struct redis_loop *r, const struct redis_script *script,
                   const struct script_args *a, struct redis_call *call)
 {
-    struct redis_shell *s = redis_loop_is_up(r) ? new_shell(r, a, call) : NULL;
+    bool may_pass = redis_loop_is_up(r) || redis_is_holding(r);
+    struct redis_shell *s = may_pass ? new_shell(r, a, call) : NULL;
     if (!s) {
-        redis_refuse(r, call, redis_loop_is_up(r) ? REDIS_FAILURE_FULL : REDIS_FAILURE_DOWN);
+        redis_refuse(r, call, may_pass ? REDIS_FAILURE_FULL : REDIS_FAILURE_DOWN);
         return;
     }
     s->script = script;
     s->args[0] = SLICE_LIT("EVALSHA");
     s->args[1] = slice_of(script->sha1_hex);
-    redis_start(s, s->args, s->n_args);
+    if (redis_is_holding(r)) {
+        redis_hold(s);
+    } else {
+        redis_start(s, s->args, s->n_args);
+    }
 }
 
 bool redis_script_retry(struct redis_shell *s, const struct redis_reply *reply)
