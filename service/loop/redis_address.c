@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <strings.h>
 
-enum { DEFAULT_PORT = 6379, PORT_DIGITS = 5, DATABASE_DIGITS = 2 };
+enum { DEFAULT_PORT = 6379, PORT_DIGITS = 5, DATABASE_DIGITS = 2, DATABASE_TEXT_BYTES = 16 };
 
 #define SUB_DELIMS "!$&'()*+,;="
 
@@ -250,10 +250,14 @@ bool redis_address_is_local(const struct redis_address *a)
 
 void redis_address_describe(const struct redis_address *a, char *ret_text, size_t size)
 {
+    char database[DATABASE_TEXT_BYTES] = "";
+    if (a->database) {
+        snprintf(database, sizeof(database), a->is_unix ? "?db=%d" : "/%d", a->database);
+    }
     if (a->is_unix) {
-        snprintf(ret_text, size, "unix:%s", a->path);
+        snprintf(ret_text, size, "unix:%s%s", a->path, database);
     } else {
-        snprintf(ret_text, size, is_ipv6(a->host) ? "[%s]:%u" : "%s:%u", a->host,
-                 (unsigned)a->port);
+        snprintf(ret_text, size, is_ipv6(a->host) ? "[%s]:%u%s" : "%s:%u%s", a->host,
+                 (unsigned)a->port, database);
     }
 }

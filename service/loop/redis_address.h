@@ -41,8 +41,8 @@ bool redis_address_parse(struct slice url, struct redis_address *ret_address,
  * be spoken in the clear. */
 bool redis_address_is_local(const struct redis_address *a);
 
-/* "host:port", "[v6]:port" or "unix:/path": for logs, without user and password. At most size - 1
- * bytes and a NUL. */
+/* "host:port", "[v6]:port" or "unix:/path", and "/N" or "?db=N" of another database than 0: for
+ * logs, without user and password. At most size - 1 bytes and a NUL. */
 void redis_address_describe(const struct redis_address *a, char *ret_text, size_t size);
 
 #endif

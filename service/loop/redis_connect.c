@@ -41,10 +41,12 @@ static void tell(struct redis_loop *r, bool up, enum redis_failure why)
 {
     enum redis_health now = up ? REDIS_HEALTH_UP : REDIS_HEALTH_DOWN;
     bool is_first = redis_is_holding(r);
-    if (r->health == now || r->is_freed) {
+    bool is_news = r->health != now || (why == REDIS_FAILURE_REFUSED && r->told != why);
+    if (!is_news || r->is_freed) {
         return;
     }
     r->health = now;
+    r->told = why;
     if (is_first) {
         redis_release(r);
     }
@@ -64,6 +66,7 @@ static void tell_failure(struct redis_loop *r, enum redis_failure why)
 static void attempt_failed(struct redis_loop *r, enum redis_failure why)
 {
     redis_connect_later(r);
+    redis_count(r, why);
     tell_failure(r, why);
 }
 
@@ -256,7 +259,6 @@ void redis_ended(struct redis_loop *r)
     redis_note_end(r);
     r->context = NULL;
     if (!r->is_freed) {
-        redis_connect_later(r);
-        tell_failure(r, r->why);
+        attempt_failed(r, r->why);
     }
 }

@@ -52,9 +52,14 @@ static void detach(void *work)
     s->is_settled = true;
 }
 
-void redis_refuse(struct redis_loop *r, struct redis_call *call, enum redis_failure failure)
+void redis_count(struct redis_loop *r, enum redis_failure failure)
 {
     atomic_fetch_add_explicit(&r->failures[failure], 1, memory_order_relaxed);
+}
+
+void redis_refuse(struct redis_loop *r, struct redis_call *call, enum redis_failure failure)
+{
+    redis_count(r, failure);
     if (call) {
         call->reply = NULL;
         call->failure = failure;

@@ -65,7 +65,8 @@ struct redis_loop_options {
     int64_t command_ms;                  /* longest wait for a reply, from when it is sent */
     uint64_t seed;                       /* of the jitter */
     /* Told each time it goes up or down, `why` REDIS_FAILURE_NONE when up, and of the first
-     * failure to connect; not of those that follow. May be NULL. */
+     * failure to connect; of those that follow only once that it is refused, where the reason told
+     * was another: its owner must mend that. May be NULL. */
     void (*on_health)(void *who, bool up, enum redis_failure why);
     void *who;
 };
@@ -129,7 +130,8 @@ struct redis_stats {
     uint64_t calls;                         /* sent */
     uint64_t writes;                        /* system calls that sent something: batches */
     uint64_t connects;                      /* attempts */
-    uint64_t failures[REDIS_FAILURE_COUNT]; /* of calls */
+    uint64_t failures[REDIS_FAILURE_COUNT]; /* of calls and of connections: one for each that
+                                               ended other than by its owner */
 };
 void redis_loop_stats(const struct redis_loop *r, struct redis_stats *ret_stats);
 

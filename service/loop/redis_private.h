@@ -61,10 +61,11 @@ struct redis_loop {
     struct redis_loop_options options;
     enum redis_state state;
     enum redis_health health;
-    enum redis_failure why; /* of the end that is under way */
-    unsigned depth;         /* of redis_enter */
-    bool is_freed;          /* by its owner */
-    struct timer timer;     /* one, for what the state waits for */
+    enum redis_failure why;  /* of the end that is under way */
+    enum redis_failure told; /* of the last on_health */
+    unsigned depth;          /* of redis_enter */
+    bool is_freed;           /* by its owner */
+    struct timer timer;      /* one, for what the state waits for */
     uint64_t random;
     int64_t retry_ms;                        /* the last delay before jitter; 0: none yet */
     struct redis_lookup *lookup;             /* in flight */
@@ -104,6 +105,7 @@ void redis_start(struct redis_shell *s, const struct slice *args, size_t n_args)
 void redis_begin(struct redis_shell *s);
 /* Tells the caller that there will be no reply, unless it knows. */
 void redis_fail(struct redis_shell *s, enum redis_failure failure);
+void redis_count(struct redis_loop *r, enum redis_failure failure);
 /* Counts a call that ends without a reply and tells its caller; NULL: nobody waits. */
 void redis_refuse(struct redis_loop *r, struct redis_call *call, enum redis_failure failure);
 void redis_on_deadline(struct redis_loop *r);

@@ -17,6 +17,7 @@ enum { ADDRESS_TEXT_BYTES = 300 };
 struct endpoint {
     struct redis_address address;
     size_t n_down;
+    bool is_refused; /* and said so, since it is down */
     struct redis_link *links;
     struct redis_stats closed;
 };
@@ -108,6 +109,27 @@ static void say(const struct gate_redis *s, enum redis_endpoint endpoint, bool u
     log_end(&l);
 }
 
+static void say_refused(const struct gate_redis *s, enum redis_endpoint endpoint)
+{
+    char address[ADDRESS_TEXT_BYTES];
+    struct log_line l;
+    redis_address_describe(&s->endpoints[endpoint].address, address, sizeof(address));
+    log_begin(&l, LOG_WARN, "redis_refused");
+    log_text_z(&l, "endpoint", ENDPOINT_NAMES[endpoint]);
+    log_text_z(&l, "address", address);
+    log_text_z(&l, "reason", "check user, password and its rights");
+    log_end(&l);
+}
+
+/* Whether that is to be said. Under the lock. */
+static bool note_reason(struct endpoint *e, struct redis_link *k, enum redis_failure why)
+{
+    bool was_refused = e->is_refused;
+    k->why = why;
+    e->is_refused = e->n_down && (was_refused || why == REDIS_FAILURE_REFUSED);
+    return e->is_refused && !was_refused;
+}
+
 /* Whether the endpoint as a whole is another now. Under the lock. */
 static bool count_link(struct endpoint *e, struct redis_link *k, bool down)
 {
@@ -126,12 +148,16 @@ static void on_health(void *who, bool up, enum redis_failure why)
     pthread_mutex_lock(&s->lock);
     bool changed = count_link(&s->endpoints[k->endpoint], k, !up);
     k->is_up = up;
+    bool is_refused = note_reason(&s->endpoints[k->endpoint], k, why);
     pthread_mutex_unlock(&s->lock);
     if (changed) {
         say(s, k->endpoint, up, why);
         if (up && k->endpoint == ENDPOINT_BUDGET && s->budget) {
             budget_redis_returned(s->budget);
         }
+    }
+    if (is_refused) {
+        say_refused(s, k->endpoint);
     }
 }
 
@@ -273,6 +299,28 @@ void gate_redis_write_metrics(struct gate_redis *s, struct dynbuf *out)
     add_shared_cache(s, out);
 }
 
+/* Of the links that are down; what people must mend comes first. */
+static enum redis_failure reason_of(struct gate_redis *s, enum redis_endpoint endpoint)
+{
+    enum redis_failure why = REDIS_FAILURE_NONE;
+    pthread_mutex_lock(&s->lock);
+    for (const struct redis_link *k = s->endpoints[endpoint].links; k; k = k->next) {
+        if (k->is_down && why != REDIS_FAILURE_REFUSED) {
+            why = k->why;
+        }
+    }
+    pthread_mutex_unlock(&s->lock);
+    return why;
+}
+
+static void describe_reason(struct dynbuf *out, enum redis_failure why)
+{
+    if (why != REDIS_FAILURE_NONE) {
+        dynbuf_add_text(out, ": ");
+        dynbuf_add_text(out, redis_failure_name(why));
+    }
+}
+
 void gate_redis_describe(struct gate_redis *s, struct dynbuf *out)
 {
     for (size_t i = 0; i < ENDPOINT_COUNT; i++) {
@@ -285,6 +333,7 @@ void gate_redis_describe(struct gate_redis *s, struct dynbuf *out)
         dynbuf_add_text(out, ENDPOINT_NAMES[i]);
         dynbuf_add_byte(out, ' ');
         dynbuf_add_text(out, address);
+        describe_reason(out, reason_of(s, (enum redis_endpoint)i));
         dynbuf_add_byte(out, '\n');
     }
 }

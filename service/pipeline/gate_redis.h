@@ -37,6 +37,7 @@ struct redis_link {
     enum redis_endpoint endpoint;
     struct redis_loop *redis;
     bool is_up, is_down;     /* neither: not known yet; under the owner's lock */
+    enum redis_failure why;  /* it is down; likewise */
     struct redis_link *next; /* the owner's */
 };
 
@@ -47,7 +48,8 @@ void redis_link_close(struct redis_link *k);
 /* Samples of both endpoints and the shared cache. */
 void gate_redis_write_metrics(struct gate_redis *s, struct dynbuf *out);
 
-/* "cache: host:port up", a line an endpoint, for /readyz?verbose: it never decides readiness. */
+/* "ok redis cache host:port" or "away redis cache host:port: refused", a line an endpoint, for
+ * /readyz?verbose: it never decides readiness. */
 void gate_redis_describe(struct gate_redis *s, struct dynbuf *out);
 
 #endif

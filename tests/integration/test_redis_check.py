@@ -42,7 +42,7 @@ def test_check_says_where_cache_and_budgets_live(checked):
     done = checked()
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[1:] == [
-        "cache: in Redis at 127.0.0.1:7001",
+        "cache: in Redis at 127.0.0.1:7001/2",
         "budgets: in Redis at unix:/run/kbgate-nowhere/redis.sock",
     ]
 

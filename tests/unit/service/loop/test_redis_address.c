@@ -142,9 +142,13 @@ Test(redis_address, describes_without_user_and_password)
 {
     static const struct {
         const char *url, *text;
-    } cases[] = {{"redis://kb:secret@h:7/1", "h:7"},
+    } cases[] = {{"redis://kb:secret@h:7/1", "h:7/1"},
+                 {"redis://kb:secret@h:7/0", "h:7"},
+                 {"redis://h", "h:6379"},
+                 {"redis://[::1]:7/15", "[::1]:7/15"},
+                 {"unix:///run/r.sock?db=0", "unix:/run/r.sock"},
                  {"redis://kb:secret@[::1]", "[::1]:6379"},
-                 {"unix://kb:secret@/run/r.sock?db=2", "unix:/run/r.sock"}};
+                 {"unix://kb:secret@/run/r.sock?db=2", "unix:/run/r.sock?db=2"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char text[64], cut[4] = {'x', 'x', 'x', 'x'};
         cr_assert(parse(slice_of(cases[i].url)), "%s", detail.text);

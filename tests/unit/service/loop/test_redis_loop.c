@@ -285,7 +285,7 @@ Test(redis_loop, a_silent_server_is_found_out_without_calls)
     cr_assert_eq(health.why, REDIS_FAILURE_TIMEOUT);
     cr_assert_geq(clock_mono_ms() - begun, (REDIS_LOOP_MAX_MISSES - 1) * REDIS_LOOP_CHECK_MS);
     cr_assert_lt(clock_mono_ms() - begun, 2000);
-    cr_assert_eq(stats().failures[REDIS_FAILURE_TIMEOUT], 0, "of calls: there was none");
+    cr_assert_eq(stats().failures[REDIS_FAILURE_TIMEOUT], 1, "of the connection: no call was");
     fake.to_ping = "+PONG\r\n";
     WAIT_FOR(l, redis_loop_is_up(redis));
 }
@@ -306,7 +306,7 @@ Test(redis_loop, who_answers_checks_but_calls_too_late_is_found_out)
     cr_assert(redis_loop_is_up(redis));
     waiter_call(&w, redis, l, "GET k");
     WAIT_FOR(l, health.n_down);
-    cr_assert_eq(stats().failures[REDIS_FAILURE_TIMEOUT], 3);
+    cr_assert_eq(stats().failures[REDIS_FAILURE_TIMEOUT], 3 + 1);
     cr_assert_eq(health.why, REDIS_FAILURE_TIMEOUT);
 }
 
@@ -346,6 +346,48 @@ Test(redis_loop, a_lost_connection_fails_what_is_in_flight_and_comes_back)
     cr_assert_eq(stats().connects, 2);
 }
 
+Test(redis_loop, each_connection_that_ends_is_counted_under_its_reason)
+{
+    struct redis_waiter w;
+    open_up();
+    fake_close_peers(&fake);
+    WAIT_FOR(l, health.n_down == 1);
+    cr_assert_eq(stats().failures[REDIS_FAILURE_LOST], 1);
+    fake.to_ping = "-ERR\r\n";
+    WAIT_FOR(l, fake.n_closed == 3);
+    cr_assert_eq(stats().failures[REDIS_FAILURE_REFUSED], 2);
+    fake.to_ping = "+PONG\r\n";
+    WAIT_FOR(l, redis_loop_is_up(redis));
+    fake.says = SLICE_LIT("garbage\r\n");
+    waiter_call(&w, redis, l, "GET k");
+    fake.to_ping = NULL;
+    WAIT_FOR(l, w.n_done);
+    WAIT_FOR(l, health.why == REDIS_FAILURE_BROKEN);
+    cr_assert_eq(stats().failures[REDIS_FAILURE_BROKEN], 2, "the call's and the connection's");
+    cr_assert_eq(stats().failures[REDIS_FAILURE_LOST], 1);
+    cr_assert_eq(stats().failures[REDIS_FAILURE_CONNECT], 0);
+}
+
+/* A password that is wrong is for people to mend: said in the midst of an outage too, but once. */
+Test(redis_loop, that_it_is_refused_is_told_once_while_it_is_down)
+{
+    open_up();
+    fake.to_ping = "-WRONGPASS\r\n";
+    fake_close_peers(&fake);
+    WAIT_FOR(l, health.n_down == 1);
+    cr_assert_eq(health.why, REDIS_FAILURE_LOST);
+    WAIT_FOR(l, health.n_down == 2);
+    cr_assert_eq(health.why, REDIS_FAILURE_REFUSED);
+    WAIT_FOR(l, stats().failures[REDIS_FAILURE_REFUSED] == 3);
+    cr_assert_eq(health.n_down, 2);
+    fake.to_ping = "+PONG\r\n";
+    WAIT_FOR(l, health.n_up == 2);
+    fake.to_ping = "-WRONGPASS\r\n";
+    fake_close_peers(&fake);
+    WAIT_FOR(l, health.n_down == 4);
+    cr_assert_eq(health.why, REDIS_FAILURE_REFUSED, "again in the next outage");
+}
+
 static void on_tick(struct timer *t)
 {
     timer_start(l, t, 1);
@@ -366,6 +408,7 @@ Test(redis_loop, attempts_are_spaced_ever_wider_up_to_a_ceiling)
     cr_assert_geq(clock_mono_ms() - begun, LEAST_MS);
     cr_assert_eq(health.n_down, 1, "told once");
     cr_assert_eq(health.why, REDIS_FAILURE_CONNECT);
+    cr_assert_geq(stats().failures[REDIS_FAILURE_CONNECT], ATTEMPTS - 1);
     fake_open(&fake, l, port);
     begun = clock_mono_ms();
     WAIT_FOR(l, redis_loop_is_up(redis));
