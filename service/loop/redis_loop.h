@@ -5,18 +5,21 @@
  * Until the first news of it (the first handshake, the first failure at all addresses of the host,
  * or connect_ms from the first turn of the loop) calls are held, in their order: then they are
  * sent, or fail. After that, while it is not up, every call fails at once: nothing ever waits for
- * Redis to return, which is all the breaker there is. It goes down when it is lost, when
- * REDIS_LOOP_MAX_MISSES calls in a row passed their deadline, and for a reply that is too large,
- * unasked for or no RESP2. While nothing is asked it asks PING every REDIS_LOOP_CHECK_MS, so that a
- * silent server is found out by few calls or none: within REDIS_LOOP_MAX_MISSES times that and
- * command_ms. It is tried again after a delay with jitter that doubles up to
- * REDIS_LOOP_RETRY_MAX_MS. Thread:    the loop's own, or before it runs and after it ended. The
- * process ignores SIGPIPE: hiredis writes to connections that may be closed. Blocking:  never; a
- * host name is looked up by a detached thread, at most one at a time, and nobody waits for it:
- * neither its redis_loop nor the loop nor the process. Ownership: calls in flight when it is freed
- * end as if cancelled. Ceiling:   REDIS_LOOP_MAX_CALLS held or in flight,
- * REDIS_LOOP_MAX_QUEUED_BYTES unsent; beyond a call fails at once. Commands of one turn of the loop
- * leave in one write. */
+ * Redis to return, which is all the breaker there is.
+ *
+ * It goes down when it is lost, when REDIS_LOOP_MAX_MISSES calls in a row passed their deadline,
+ * and for a reply that is too large, unasked for or no RESP2. While nothing is asked it asks PING
+ * every REDIS_LOOP_CHECK_MS, so that a silent server is found out by few calls or none: within
+ * REDIS_LOOP_MAX_MISSES times that and command_ms. It is tried again after a delay with jitter
+ * that doubles up to REDIS_LOOP_RETRY_MAX_MS.
+ *
+ * Thread:    the loop's own, or before it runs and after it ended.
+ * Process:   ignores SIGPIPE, for hiredis writes to connections that may be closed.
+ * Blocking:  never; a host name is looked up by a detached thread, at most one at a time, and
+ *            nobody waits for it: neither its redis_loop nor the loop nor the process.
+ * Ownership: calls in flight when it is freed end as if cancelled.
+ * Ceiling:   REDIS_LOOP_MAX_CALLS held or in flight, REDIS_LOOP_MAX_QUEUED_BYTES unsent; beyond a
+ *            call fails at once. Commands of one turn of the loop leave in one write. */
 #ifndef LOOP_REDIS_LOOP_H
 #define LOOP_REDIS_LOOP_H
 
