@@ -79,5 +79,8 @@ def test_a_wrong_password_is_told_nowhere_and_stops_no_search(replicas, redis, t
     wait_for(lambda: one.events("redis_down"), 10, one.log_text)
     assert not is_up(one, "cache")
     assert one.search(token, QUERY)["results"]
-    assert any(line["reason"] == "refused" for line in one.events("redis_down"))
+    refused = wait_for(lambda: len(lines := one.events("redis_refused")) == 2 and lines, 10, one.log_text)
+    assert {line["endpoint"] for line in refused} == {"cache", "budget"}, "said once for each, however many loops and attempts"
+    assert b": refused\n" in one.request("GET", "/readyz?verbose", admin=True).body
+    assert one.metrics()['kbgate_redis_failures_total{endpoint="cache",reason="refused"}'] > 0
     expect_silence(alone, wrong)

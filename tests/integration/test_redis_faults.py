@@ -198,9 +198,18 @@ def test_redis_away(replicas, redis_server, name):
             assert one.metrics()[f'kbgate_requests_total{{tool="search_kb",outcome="{bad}"}}'] == 0
 
 
+def is_last_up(one, endpoint) -> bool:
+    """Also where it never was down."""
+    events = [line["event"] for line in one.events("redis_down", "redis_up") if line["endpoint"] == endpoint]
+    return events[-1:] != ["redis_down"]
+
+
 def look_at_log(one, is_lost):
     """One line for each transition, however many loops there are and however often they tried: some ten times. A busy
     machine may add a short absence or two of its own."""
+    # A line is written a little after what it tells.
+    wait_for(lambda: one.events("budget_in_process", "budget_shared")[-1]["event"] == "budget_shared" and all(
+        is_last_up(one, endpoint) for endpoint in ("cache", "budget")), 10, one.log_text)
     for endpoint in ("cache", "budget"):
         seen = [line["event"] for line in one.events("redis_down", "redis_up") if line["endpoint"] == endpoint]
         assert is_lost <= len(seen) // 2 <= 3 and seen == ["redis_down", "redis_up"] * (len(seen) // 2), seen
