@@ -128,18 +128,12 @@ static void note_failure(struct budget *b, int64_t now_ms, bool decided_here, co
 /* The first word of an error reply is its code; of anything else, that it is no reply of ours. */
 static void describe_failure(const struct redis_call *call, char ret_why[WHY_MAX_BYTES])
 {
-    const char *why = redis_failure_name(call->failure);
-    size_t n = strlen(why);
-    if (call->op.result == ERR_OK && call->reply->kind == REDIS_ERROR) {
-        why = call->reply->text.p;
-        for (n = 0; n < call->reply->text.n && why[n] > ' ' && why[n] <= '~';) {
-            n++;
-        }
-    } else if (call->op.result == ERR_OK) {
-        why = "reply";
-        n = strlen(why);
+    struct slice why = slice_of(redis_failure_name(call->failure));
+    if (call->op.result == ERR_OK) {
+        bool is_error = call->reply->kind == REDIS_ERROR;
+        why = is_error ? redis_error_code(call->reply->text) : SLICE_LIT("reply");
     }
-    (void)snprintf(ret_why, WHY_MAX_BYTES, "%.*s", (int)n, n ? why : "");
+    (void)snprintf(ret_why, WHY_MAX_BYTES, "%.*s", (int)why.n, why.n ? why.p : "");
 }
 
 /* --- taking --- */

@@ -20,11 +20,8 @@ static void set_mode(struct shared_cache *c, bool works, const char *why)
 void shared_note_error(struct shared_cache *c, struct slice error)
 {
     char why[WHY_MAX_BYTES];
-    size_t n = 0;
-    while (n < error.n && error.p[n] > ' ' && error.p[n] <= '~') {
-        n++;
-    }
-    (void)snprintf(why, sizeof(why), "%.*s", (int)n, n ? error.p : "");
+    struct slice code = redis_error_code(error);
+    (void)snprintf(why, sizeof(why), "%.*s", (int)code.n, code.n ? code.p : "");
     c->refused_mono_ms = clock_mono_ms();
     set_mode(c, false, why);
 }

@@ -93,6 +93,9 @@ struct redis_reply {
     size_t n_items;
 };
 
+/* The code of an error reply, its first word ("OOM", "NOPERM"): for logs. */
+struct slice redis_error_code(struct slice error);
+
 /* One command on its way, embedded in what waits for it; op_cancel(&call->op) at any time. */
 struct redis_call {
     struct op op;                    /* ERR_OK: there is a reply, perhaps an error reply;

@@ -112,3 +112,12 @@ void redis_reply_read(const redisReply *from, struct redis_reply *items,
         }
     }
 }
+
+struct slice redis_error_code(struct slice error)
+{
+    size_t n = 0;
+    while (n < error.n && error.p[n] > ' ' && error.p[n] <= '~') {
+        n++;
+    }
+    return (struct slice){error.p, n};
+}
