@@ -128,6 +128,21 @@ def test_sdk_gets_retryable_when_the_budget_is_spent(client, own_server, tmp_pat
     assert again["content"] == found["content"], "a repeat is free and changes nothing"
 
 
+@pytest.mark.redis
+@pytest.mark.parametrize("client", drivers.SDKS, ids=str)
+def test_sdk_gets_the_same_from_every_replica(client, replicas, tmp_path):
+    """Over stdio each session is a replica of its own."""
+    both = replicas(start=client.transport == "http", n=2, budgets=kb.BUDGETS)
+    token = both.mint("kb:read", tenant="meagre")  # which has one new answer a minute
+    first, second = (drivers.run(client, one, token, steps, tmp_path)["results"] for one, steps in (
+        (both[0], [["tools/list"], ["tools/call", FOUND]]),
+        (both[1], [["tools/list"], ["tools/call", FOUND], ["tools/call", NOTHING]])))
+    schema = first[0]["tools"][0]["outputSchema"]
+    check_found(check_outcome(first[1], schema, None))
+    assert second[1]["content"] == first[1]["content"], "a repeat is free and changes nothing"
+    check_retryable(check_outcome(second[2], schema, "retryable"))
+
+
 @pytest.mark.parametrize("transport", ["http", "stdio"])
 @pytest.mark.parametrize("era", ["legacy", "auto", "modern"])
 def test_inspector_lists_one_tool_and_gets_every_outcome(transport, era, server, token, tmp_path):
