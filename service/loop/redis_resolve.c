@@ -26,11 +26,16 @@ struct redis_lookup {
     char host[REDIS_HOST_MAX_BYTES + 1];
 };
 
+static void lookup_free(struct redis_lookup *l)
+{
+    close(l->fd);
+    free(l);
+}
+
 static void let_go(struct redis_lookup *l)
 {
     if (atomic_fetch_sub(&l->n_holders, 1) == 1) {
-        close(l->fd);
-        free(l);
+        lookup_free(l);
     }
 }
 
@@ -104,18 +109,17 @@ bool redis_resolve(struct redis_loop *r)
     l->owner = r;
     l->watch.on_ready = on_ended;
     memcpy(l->host, r->options.address->host, sizeof(l->host));
-    atomic_init(&l->n_holders, 1);
+    atomic_init(&l->n_holders, 2); /* its redis_loop and its thread */
     if (!watch_start(r->loop, &l->watch, fd, EPOLLIN)) {
-        let_go(l);
+        lookup_free(l);
+        return false;
+    }
+    if (!start_thread(l)) {
+        watch_stop(&l->watch);
+        lookup_free(l);
         return false;
     }
     r->lookup = l;
-    atomic_fetch_add(&l->n_holders, 1);
-    if (!start_thread(l)) {
-        let_go(l);
-        redis_resolve_cancel(r);
-        return false;
-    }
     return true;
 }
 
