@@ -17,13 +17,11 @@ static struct budget_rule rule_of(const struct budget_limits *l)
         .per_minute = l->per_minute, .burst = l->burst, .per_day = l->per_day};
 }
 
-/* Both arrays are the caller's to free; the texts are the configuration's. */
-static struct budget_rules make_rules(const struct config_values *c,
-                                      struct budget_named **ret_named,
-                                      struct budget_tool **ret_tools)
+/* budget_set_rules copies. */
+static void set_budgets(struct gate *g, const struct config_values *c)
 {
-    struct budget_named *named = *ret_named = mem_array(c->n_budgets, sizeof(*named));
-    struct budget_tool *tools = *ret_tools = mem_array(c->n_tools, sizeof(*tools));
+    struct budget_named *named = mem_array(c->n_budgets, sizeof(*named));
+    struct budget_tool *tools = mem_array(c->n_tools, sizeof(*tools));
     for (size_t i = 0; i < c->n_budgets; i++) {
         named[i] = (struct budget_named){.tenant = c->budgets[i].tenant,
                                          .tool = c->budgets[i].tool,
@@ -33,12 +31,15 @@ static struct budget_rules make_rules(const struct config_values *c,
         tools[i] = (struct budget_tool){
             .tool = c->tools[i].tool, .cost = c->tools[i].cost, .is_paid = c->tools[i].is_paid};
     }
-    return (struct budget_rules){.tenant = rule_of(&c->budget_tenant),
-                                 .subject = rule_of(&c->budget_subject),
-                                 .named = named,
-                                 .n_named = c->n_budgets,
-                                 .tools = tools,
-                                 .n_tools = c->n_tools};
+    const struct budget_rules rules = {.tenant = rule_of(&c->budget_tenant),
+                                       .subject = rule_of(&c->budget_subject),
+                                       .named = named,
+                                       .n_named = c->n_budgets,
+                                       .tools = tools,
+                                       .n_tools = c->n_tools};
+    budget_set_rules(g->budget, &rules);
+    free(named);
+    free(tools);
 }
 
 static void on_mode(void *who, bool shared, const char *why)
@@ -75,27 +76,18 @@ void gate_config_open(struct gate *g)
     const struct budget_options options = {.replicas_max = redis->replicas_max,
                                            .key_prefix = slice_of(redis->key_prefix),
                                            .on_mode = on_mode};
-    struct budget_named *named;
-    struct budget_tool *tools;
-    struct budget_rules rules = make_rules(g->config, &named, &tools);
-    g->budget = budget_new(&rules, redis->is_configured ? &options : NULL);
+    g->budget = budget_new(&(struct budget_rules){0}, redis->is_configured ? &options : NULL);
+    set_budgets(g, g->config);
     if (g->redis) {
         gate_redis_tell(g->redis, g->budget);
     }
-    free(named);
-    free(tools);
 }
 
 static void apply(struct gate *g, struct config *config)
 {
     const struct config_values *c = config_values(config);
-    struct budget_named *named;
-    struct budget_tool *tools;
-    struct budget_rules rules = make_rules(c, &named, &tools);
     enum log_level level;
-    budget_set_rules(g->budget, &rules);
-    free(named);
-    free(tools);
+    set_budgets(g, c);
     if (log_level_parse(slice_of(c->log_level), &level)) {
         log_set_level(level);
     }
